@@ -1,0 +1,38 @@
+#pragma once
+
+#include <sandpipe/awaitable.hpp>
+#include <sandpipe/invocation.hpp>
+#include <sandpipe/result.hpp>
+
+#include <string>
+
+namespace sandpipe {
+
+/// Which file system an executor's commands see: two executors share paths when their domains are equal.
+struct PathDomain {
+    std::string id = "host";
+    friend bool operator==(const PathDomain&, const PathDomain&) = default;
+};
+
+/// Runs one program to its settled result. Implementations are thread-safe.
+class BinaryExecutor {
+  public:
+    virtual ~BinaryExecutor() = default;
+
+    /// Runs `invocation` and returns how it ended; a failing program and a refused start are results, not
+    /// exceptions. Throws `Error` for a wrong invocation, before anything starts.
+    /// Cancellation: before the start nothing runs; afterwards every type starts the stop policy, a second
+    /// one goes to SIGKILL at once, and the result comes with cause `cancelled` and the partial output.
+    virtual awaitable<BinaryExecResult> exec(BinaryInvocation invocation) = 0;
+
+    [[nodiscard]] virtual PathDomain path_domain() const { return {}; }
+};
+
+/// Turns an invocation into one that runs contained. The step may wait (for a gate, a mount, a remote host).
+class BinarySandbox {
+  public:
+    virtual ~BinarySandbox() = default;
+    virtual awaitable<BinaryInvocation> wrap(BinaryInvocation invocation) = 0;
+};
+
+}  // namespace sandpipe

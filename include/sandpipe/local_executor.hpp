@@ -1,0 +1,25 @@
+#pragma once
+
+#include <sandpipe/binary_executor.hpp>
+#include <sandpipe/runtime.hpp>
+
+#include <chrono>
+#include <memory>
+
+namespace sandpipe {
+
+/// What `local_executor` uses where an invocation says nothing.
+struct LocalExecutorOptions {
+    std::chrono::nanoseconds timeout = std::chrono::seconds{120};
+    OutputLimit limit;                ///< 10 MiB a stream, then stop
+    bool strip_final_newline = true;  ///< one "\n" or "\r\n" at the end of `out` and of `err`
+    Environment env = Environment::standard();
+};
+
+/// Runs programs on this machine through the Runtime's helper; contained, if the invocation comes from a
+/// sandbox. The executor keeps what it needs of the Runtime; once that is closed, exec throws
+/// E_SANDBOX_NOT_INITIALIZED.
+[[nodiscard]] std::shared_ptr<BinaryExecutor> local_executor(Runtime& runtime,
+                                                             LocalExecutorOptions options = {});
+
+}  // namespace sandpipe

@@ -1,0 +1,231 @@
+#include "options.hpp"
+
+#include <sandpipe/error.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "number.hpp"
+
+namespace sandpipe::cli {
+namespace {
+
+[[noreturn]] void refuse(const std::string& text) { throw Error(Errc::invalid_sandbox_config, text); }
+
+// What the contract of the command line names and this version does not do.
+struct Unsupported {
+    std::string_view name;
+    bool takes_value = false;
+};
+constexpr std::array kUnsupportedOptions{
+    Unsupported{"--srt-settings", true},   Unsupported{"--allow-exec", true},
+    Unsupported{"--allow-domain", true},   Unsupported{"--deny-domain", true},
+    Unsupported{"--weaker-nested", false},
+};
+constexpr std::array<std::string_view, 3> kUnsupportedCommands{"explain", "doctor", "mcp"};
+
+// As text, so that a refusal can name it and says the same for every kind of number.
+struct NumberTexts {
+    std::string timeout;
+    std::string kill_after;
+    std::string max_output;
+    std::string log = "off";
+};
+
+CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<std::string>& list,
+                      const std::string& help) {
+    // One value each time; a value may look like an option or a list of CLI11's.
+    return app.add_option(name, list, help)->allow_extra_args(false);
+}
+
+void add_process_options(CLI::App& app, ProcessOptions& options, NumberTexts& numbers) {
+    add_list(app, "--env", options.env, "NAME (the value it has here) or NAME=VALUE");
+    app.add_option("--timeout", numbers.timeout, "End the command after SECONDS; default: never");
+    app.add_option("--kill-after", numbers.kill_after,
+                   "SECONDS from SIGTERM to SIGKILL; default 2, 0: no SIGTERM");
+    app.add_option("--max-output", numbers.max_output, "End the command when a stream passes BYTES");
+    app.add_option("--stdin", options.input, "FILE for the command's stdin; -: ours; default: none");
+    app.add_flag("--merged", options.merged, "One pipe for stdout and stderr: exact order, no tags");
+    app.add_flag("--json", options.json, "Events as JSON, one object a line");
+    app.add_flag("--quiet", options.quiet, "No denials and no trailers on stderr");
+    app.add_option("--log", numbers.log, "The library's log on stderr: debug, info, warning, error, off");
+}
+
+void add_policy_options(CLI::App& app, PolicyOptions& options) {
+    app.add_option("--settings", options.settings, "A JSON FILE with the policy");
+    app.add_option("--workspace", options.workspace,
+                   "DIR for relative paths and the command's cwd; default: the cwd");
+    add_list(app, "--allow-write", options.allow_write, "PATH that may be written");
+    add_list(app, "--deny-write", options.deny_write, "PATH that may not be written");
+    add_list(app, "--allow-read", options.allow_read, "PATH that may be read in spite of a denied one above");
+    add_list(app, "--deny-read", options.deny_read, "PATH that may not be read");
+}
+
+void add_unsupported_options(CLI::App& app) {
+    for (const Unsupported& option : kUnsupportedOptions) {
+        const std::string name(option.name);
+        const auto answer = [name] { refuse(name + " is not supported yet"); };
+        if (option.takes_value) {
+            app.add_option_function<std::vector<std::string>>(name, [answer](const auto&) { answer(); })
+                ->allow_extra_args(false)
+                ->group("");
+        } else {
+            app.add_flag_callback(name, answer)->group("");
+        }
+    }
+}
+
+LogThreshold parse_log(const std::string& text) {
+    constexpr std::array<std::pair<std::string_view, LogThreshold>, 5> kLevels{{
+        {"debug", LogThreshold::debug},
+        {"info", LogThreshold::info},
+        {"warning", LogThreshold::warning},
+        {"error", LogThreshold::error},
+        {"off", LogThreshold::off},
+    }};
+    for (const auto& [name, level] : kLevels) {
+        if (name == text) return level;
+    }
+    refuse("--log must be debug, info, warning, error or off, not \"" + text + "\"");
+}
+
+void check_env(const std::vector<std::string>& entries) {
+    for (const std::string& entry : entries) {
+        if (entry.empty() || entry.front() == '=')
+            refuse("--env needs NAME or NAME=VALUE, not \"" + entry + "\"");
+    }
+}
+
+void finish(ProcessOptions& options, const CLI::App& app, const NumberTexts& numbers) {
+    const auto given = [&app](const char* name) { return app.count(name) > 0; };
+    if (given("--timeout")) options.timeout = parse_seconds("--timeout", numbers.timeout, Zero::refused);
+    if (given("--kill-after"))
+        options.kill_after = parse_seconds("--kill-after", numbers.kill_after, Zero::allowed);
+    if (given("--max-output")) options.max_output = parse_bytes("--max-output", numbers.max_output);
+    options.log = parse_log(numbers.log);
+    check_env(options.env);
+}
+
+void check_not_empty(const CLI::App& app) {
+    constexpr std::array kPaths{"--settings",   "--workspace", "--allow-write", "--deny-write",
+                                "--allow-read", "--deny-read", "--bin-shell"};
+    for (const char* name : kPaths) {
+        const std::vector<std::string> values = app.get_option(name)->results();
+        // An unset variable of a script must not turn into "no rule" or "the cwd".
+        if (std::find(values.begin(), values.end(), "") != values.end())
+            refuse(std::string(name) + " is empty");
+    }
+}
+
+// The arguments of one command, split at the first "--".
+struct Split {
+    std::vector<std::string> options;
+    std::vector<std::string> argv;
+    bool marked = false;  ///< there was a "--"
+};
+
+template <typename Iterator>
+Split split(Iterator begin, Iterator end) {
+    const Iterator mark = std::find(begin, end, "--");
+    Split parts{{begin, mark}, {}, mark != end};
+    if (parts.marked) parts.argv.assign(mark + 1, end);
+    return parts;
+}
+
+void parse(CLI::App& app, std::vector<std::string> options) {
+    std::reverse(options.begin(), options.end());  // the order in which CLI11 takes a vector
+    try {
+        app.parse(std::move(options));
+    } catch (const CLI::ExtrasError& error) {
+        refuse(std::string(error.what()) + "; the program to run stands after --");
+    } catch (const CLI::CallForHelp&) {
+        throw;
+    } catch (const CLI::ParseError& error) {
+        refuse(error.what());
+    }
+}
+
+void check_program(const std::vector<std::string>& argv, const std::string& form) {
+    if (argv.empty()) refuse("no command was given: " + form);
+    if (argv.front().empty()) refuse("the program's name is empty");
+}
+
+Options parse_run(Split parts) {
+    CLI::App app{
+        "Runs a command in a sandbox:\n"
+        "  sandpipe run [OPTIONS] -c 'SHELL COMMAND'\n"
+        "  sandpipe run [OPTIONS] -- PROGRAM [ARG...]",
+        "sandpipe run"};
+    RunOptions run;
+    NumberTexts numbers;
+    app.add_option("-c", run.shell_command, "A command line for the shell");
+    add_policy_options(app, run.policy);
+    add_process_options(app, run.process, numbers);
+    app.add_option("--bin-shell", run.bin_shell, "The shell for -c; default /bin/bash");
+    add_unsupported_options(app);
+    try {
+        parse(app, std::move(parts.options));
+    } catch (const CLI::CallForHelp&) {
+        return ShowText{app.help()};
+    }
+    finish(run.process, app, numbers);
+    check_not_empty(app);
+    if (run.shell_command && parts.marked) refuse("-c and -- PROGRAM exclude each other");
+    if (!run.shell_command) check_program(parts.argv, "use -c 'SHELL COMMAND' or -- PROGRAM [ARG...]");
+    run.argv = std::move(parts.argv);
+    return run;
+}
+
+Options parse_exec(Split parts) {
+    CLI::App app{
+        "Runs a program without a sandbox:\n"
+        "  sandpipe exec [OPTIONS] -- PROGRAM [ARG...]",
+        "sandpipe exec"};
+    app.footer(
+        "With --json the output is held in memory, 10 MiB a stream unless --max-output says otherwise.");
+    ExecOptions exec;
+    NumberTexts numbers;
+    add_process_options(app, exec.process, numbers);
+    try {
+        parse(app, std::move(parts.options));
+    } catch (const CLI::CallForHelp&) {
+        return ShowText{app.help()};
+    }
+    finish(exec.process, app, numbers);
+    check_program(parts.argv, "use -- PROGRAM [ARG...]");
+    exec.argv = std::move(parts.argv);
+    return exec;
+}
+
+constexpr std::string_view kUsage =
+    "Usage: sandpipe run [OPTIONS] -c 'SHELL COMMAND'       in a sandbox, by the shell\n"
+    "       sandpipe run [OPTIONS] -- PROGRAM [ARG...]      in a sandbox, without a shell\n"
+    "       sandpipe exec [OPTIONS] -- PROGRAM [ARG...]     without a sandbox\n"
+    "       sandpipe run --help | exec --help | --version\n";
+
+}  // namespace
+
+Options parse_options(const std::vector<std::string>& args) {
+    if (args.empty()) refuse("a command is missing: run or exec; see sandpipe --help");
+    const std::string& name = args.front();
+    if (name == "--help" || name == "-h") return ShowText{std::string(kUsage)};
+    if (name == "--version") return ShowText{"sandpipe " SANDPIPE_VERSION "\n"};
+    if (name == "run") return parse_run(split(args.begin() + 1, args.end()));
+    if (name == "exec") return parse_exec(split(args.begin() + 1, args.end()));
+    if (std::find(kUnsupportedCommands.begin(), kUnsupportedCommands.end(), name) !=
+        kUnsupportedCommands.end()) {
+        refuse("sandpipe " + name + " is not supported yet");
+    }
+    refuse("\"" + name + "\" is no command of sandpipe; there are run and exec");
+}
+
+AnswerForm answer_form(const std::vector<std::string>& args) {
+    const auto end = std::find(args.begin(), args.end(), "--");
+    return {std::find(args.begin(), end, "--json") != end, !args.empty() && args.front() == "exec"};
+}
+
+}  // namespace sandpipe::cli

@@ -1,0 +1,61 @@
+#include <sandpipe/local_executor.hpp>
+
+#include <utility>
+
+#include <asio/this_coro.hpp>
+
+#include "process/command_core.hpp"
+
+namespace sandpipe {
+namespace {
+
+void strip_newline(std::string& text) {
+    if (!text.ends_with('\n')) return;
+    text.pop_back();
+    if (text.ends_with('\r')) text.pop_back();
+}
+
+class LocalExecutor final : public BinaryExecutor {
+  public:
+    LocalExecutor(std::shared_ptr<detail::RuntimeCore> core, LocalExecutorOptions options)
+        : core_(std::move(core)), options_(std::move(options)) {}
+
+    awaitable<BinaryExecResult> exec(BinaryInvocation invocation) override {
+        detail::CommandDefaults defaults;
+        defaults.timeout = options_.timeout;
+        defaults.limit = options_.limit;
+        defaults.env = options_.env;
+        auto command = detail::CommandCore::make(core_, std::move(invocation), defaults,
+                                                 detail::CommandCore::Mode::settled);
+        const auto cancelled = (co_await asio::this_coro::cancellation_state).cancelled();
+        if (cancelled != asio::cancellation_type::none) co_return not_begun();
+        BinaryExecResult result = co_await command->run_to_end();
+        if (options_.strip_final_newline) {
+            strip_newline(result.out);
+            strip_newline(result.err);
+        }
+        co_return result;
+    }
+
+  private:
+    static BinaryExecResult not_begun() {
+        BinaryExecResult result;
+        result.cause = Cause::cancelled;
+        result.status = NotStarted{Stage::queue,
+                                   std::make_error_code(std::errc::operation_canceled),
+                                   {},
+                                   "cancelled before it was started"};
+        return result;
+    }
+
+    const std::shared_ptr<detail::RuntimeCore> core_;
+    const LocalExecutorOptions options_;
+};
+
+}  // namespace
+
+std::shared_ptr<BinaryExecutor> local_executor(Runtime& runtime, LocalExecutorOptions options) {
+    return std::make_shared<LocalExecutor>(runtime.core(), std::move(options));
+}
+
+}  // namespace sandpipe

@@ -1,0 +1,256 @@
+#include "cell.hpp"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "launcher/cell_setup.hpp"
+#include "launcher/event_loop.hpp"
+#include "launcher/id_maps.hpp"
+#include "launcher/init.hpp"
+#include "sys/descriptors.hpp"
+#include "sys/kernel.hpp"
+#include "sys/raw_syscall.hpp"
+#include "wire/packet_socket.hpp"
+
+namespace sandpipe::launcher {
+namespace {
+
+constexpr std::size_t kKeptIdle = 4;
+
+/// fork with namespaces: the child goes on here with a copy of everything.
+pid_t fork_into(unsigned long namespaces) {
+    return static_cast<pid_t>(sys::raw_syscall(SYS_clone, static_cast<long>(namespaces | SIGCHLD)));
+}
+
+/// Ends this process when its parent does. The parent is single-threaded, so "parent thread" means the
+/// process.
+bool die_with(pid_t parent) {
+    // A parent outside our pid namespace shows as 0; its end then shows on the socket that both share.
+    return ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && (::getppid() == parent || ::getppid() == 0);
+}
+
+/// An init as its cell sees it.
+struct InitSeat {
+    pid_t pid = -1;
+    unique_fd socket;
+    std::uint64_t command = 0;  // the one it runs; 0: none
+    bool ready = false;         // its set-up is done
+};
+
+class Cell {
+  public:
+    Cell(wire::SessionPlan plan, unique_fd socket, rlimit open_files)
+        : plan_(std::move(plan)), socket_(std::move(socket)), open_files_(open_files) {}
+
+    int run();
+
+  private:
+    Outcome set_up();
+    Outcome add_init();
+    void on_socket();
+    void on_init(InitSeat& seat);
+    void on_children();
+    void start(wire::Packet packet);
+    void give(InitSeat& seat, const wire::Packet& packet);
+    void discard(std::uint64_t command);
+    void remove(pid_t pid);
+    InitSeat* idle_seat();
+    void announce(const wire::Packet& first_word);
+
+    wire::SessionPlan plan_;
+    unique_fd socket_;
+    unique_fd child_signals_;
+    rlimit open_files_;
+    Confinement confinement_;
+    EventLoop loop_;
+    std::unordered_map<pid_t, std::unique_ptr<InitSeat>> seats_;
+    bool announced_ = false;
+    bool over_ = false;
+};
+
+Outcome Cell::set_up() {
+    if (Outcome failure = set_up_cell(plan_, confinement_)) return failure;
+    confinement_.facts.user_namespace = true;
+    int error = loop_.open();
+    if (error == 0) error = open_child_signals(child_signals_);
+    if (error == 0) error = loop_.add(child_signals_.get(), [this] { on_children(); });
+    if (error == 0) error = loop_.add(socket_.get(), [this] { on_socket(); });
+    if (error < 0) return fail(Stage::resources, -error, "cell");
+    return add_init();
+}
+
+int Cell::run() {
+    if (const Outcome failure = set_up()) {
+        (void)wire::send_packet(socket_.get(), wire::encode(*failure));  // nobody left to tell is fine
+        return 1;
+    }
+    while (!over_)
+        if (loop_.run_once(-1) < 0) return 1;
+    return 0;  // with this process every init ends, and with an init everything in its pid namespace
+}
+
+Outcome Cell::add_init() {
+    sys::SocketPair pair;
+    if (const int error = sys::make_socket_pair(pair); error < 0)
+        return fail(Stage::resources, -error, "init");
+    const pid_t cell = ::getpid();
+    const pid_t pid = fork_into(sys::kCloneNewPid | sys::kCloneNewNs);
+    if (pid < 0) return fail(pid == -EAGAIN ? Stage::resources : Stage::namespaces, -pid, "pid namespace");
+    if (pid == 0) {
+        pair.first.reset();
+        const bool bound = die_with(cell);
+        ::_exit(bound ? run_init(plan_, confinement_, std::move(pair.second), open_files_) : 1);
+    }
+    auto seat = std::make_unique<InitSeat>();
+    seat->pid = pid;
+    seat->socket = std::move(pair.first);
+    InitSeat& added = *seat;
+    seats_.emplace(pid, std::move(seat));
+    if (const int error = loop_.add(added.socket.get(), [this, &added] { on_init(added); }); error < 0)
+        return fail(Stage::resources, -error, "init");
+    return {};
+}
+
+void Cell::on_socket() {
+    wire::Packet packet;
+    const int got = wire::receive_packet(socket_.get(), packet);
+    if (got == -EAGAIN) return;
+    wire::DiscardCommand discarded;
+    if (got > 0 && wire::type_of(packet.bytes) == wire::MessageType::start_command)
+        start(std::move(packet));
+    else if (got > 0 && wire::decode(packet.bytes, discarded))
+        discard(discarded.id);
+    else
+        over_ = true;
+}
+
+InitSeat* Cell::idle_seat() {
+    for (const auto& [pid, seat] : seats_)
+        if (seat->command == 0 && seat->ready) return seat.get();
+    // One that is still being set up takes the command as soon as it can.
+    for (const auto& [pid, seat] : seats_)
+        if (seat->command == 0) return seat.get();
+    return nullptr;
+}
+
+void Cell::start(wire::Packet packet) {
+    wire::StartCommand command;
+    if (packet.fds.size() != 4 || !wire::decode(packet.bytes, command)) return;
+    InitSeat* seat = idle_seat();
+    if (!seat) {
+        if (const Outcome failure = add_init()) {
+            (void)wire::send_packet(packet.fds[0].get(),
+                                    wire::encode(*failure));  // else its host sees the close
+            return;
+        }
+        seat = idle_seat();
+    }
+    seat->command = command.id;
+    give(*seat, packet);
+}
+
+void Cell::give(InitSeat& seat, const wire::Packet& packet) {
+    std::vector<int> fds;
+    for (const unique_fd& fd : packet.fds) fds.push_back(fd.get());
+    const int error = wire::send_packet(seat.socket.get(), packet.bytes, fds);
+    if (error < 0)
+        (void)wire::send_packet(fds[0], wire::encode(wire::Failure{Stage::resources, -error, "init"}));
+}
+
+void Cell::on_init(InitSeat& seat) {
+    wire::Packet packet;
+    const int got = wire::receive_packet(seat.socket.get(), packet);
+    if (got == -EAGAIN) return;
+    if (got <= 0 || packet.bytes.empty()) return remove(seat.pid);
+    if (!announced_) announce(packet);
+    if (wire::type_of(packet.bytes) != wire::MessageType::idle) return;
+    seat.command = seat.ready ? 0 : seat.command;
+    seat.ready = true;
+    std::size_t idle = 0;
+    for (const auto& [pid, other] : seats_) idle += other->command == 0 ? 1 : 0;
+    if (idle > kKeptIdle && seat.command == 0) remove(seat.pid);
+}
+
+/// The first init's first word decides whether the session exists.
+void Cell::announce(const wire::Packet& first_word) {
+    announced_ = true;
+    const bool ready = wire::type_of(first_word.bytes) == wire::MessageType::idle;
+    const std::string answer = ready ? wire::encode(wire::CellReady{confinement_.facts}) : first_word.bytes;
+    if (wire::send_packet(socket_.get(), answer) < 0 || !ready) over_ = true;
+}
+
+void Cell::discard(std::uint64_t command) {
+    for (const auto& [pid, seat] : seats_) {
+        if (seat->command != command) continue;
+        ::kill(pid, SIGKILL);
+        return;
+    }
+}
+
+void Cell::remove(pid_t pid) {
+    const auto found = seats_.find(pid);
+    if (found == seats_.end()) return;
+    loop_.remove(found->second->socket.get());
+    seats_.erase(found);
+    ::kill(pid, SIGKILL);  // unreaped: on_children has not seen it
+}
+
+void Cell::on_children() {
+    drain_child_signals(child_signals_.get());
+    siginfo_t info{};
+    while (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
+        remove(info.si_pid);
+        ::waitid(P_PID, static_cast<id_t>(info.si_pid), nullptr, WEXITED | WNOHANG);
+        info.si_pid = 0;
+    }
+    if (!announced_ && seats_.empty()) {
+        (void)wire::send_packet(socket_.get(),
+                                wire::encode(wire::Failure{Stage::namespaces, ECHILD, "init"}));
+        over_ = true;
+    }
+}
+
+[[noreturn]] void run_cell(wire::SessionPlan plan, unique_fd socket, unique_fd go, pid_t launcher,
+                           rlimit open_files) {
+    sys::close_all_but({socket.get(), go.get()});
+    char word = 0;
+    // Until the maps are written this process has no user to be.
+    const bool mapped = ::read(go.get(), &word, 1) == 1;
+    go.reset();
+    const bool bound = mapped && die_with(launcher);
+    ::_exit(bound ? Cell(std::move(plan), std::move(socket), open_files).run() : 1);
+}
+
+}  // namespace
+
+Outcome fork_cell(wire::SessionPlan plan, int socket, rlimit open_files) {
+    sys::SocketPair go;
+    unique_fd own_socket;
+    int error = sys::make_socket_pair(go);
+    if (error == 0) error = sys::duplicate(socket, own_socket);
+    if (error < 0) return fail(Stage::resources, -error, "cell");
+    unsigned long namespaces = sys::kCloneNewUser | sys::kCloneNewNs | sys::kCloneNewIpc | sys::kCloneNewUts;
+    if (plan.own_network) namespaces |= sys::kCloneNewNet;
+    const pid_t launcher = ::getpid();
+    const pid_t cell = fork_into(namespaces);
+    if (cell < 0)
+        return fail(cell == -EAGAIN ? Stage::resources : Stage::namespaces, -cell, "user namespace");
+    if (cell == 0) {
+        go.first.reset();
+        run_cell(std::move(plan), std::move(own_socket), std::move(go.second), launcher, open_files);
+    }
+    go.second.reset();
+    if (Outcome failure = write_id_maps(cell)) return failure;  // the cell sees the socket close and ends
+    return ::write(go.first.get(), "", 1) == 1 ? Outcome{} : fail(Stage::namespaces, errno, "cell");
+}
+
+}  // namespace sandpipe::launcher

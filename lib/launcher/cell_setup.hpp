@@ -1,0 +1,35 @@
+#pragma once
+
+#include <sandpipe/unique_fd.hpp>
+
+#include <linux/filter.h>
+
+#include <vector>
+
+#include "launcher/failure.hpp"
+#include "wire/session_plan.hpp"
+
+namespace sandpipe::launcher {
+
+/// What a cell makes once and each of its inits and commands uses.
+struct Confinement {
+    unique_fd outer_ruleset;  ///< Landlock domain of the inits; invalid if the plan does not enforce the file
+                              ///< system
+    unique_fd inner_ruleset;  ///< Landlock domain of the commands, nested in it
+    unique_fd mask_file;      ///< O_PATH, see Masks; only of use in the cell's own mount namespace
+    unique_fd mask_directory;
+    std::vector<sock_filter> filter;  ///< the commands' seccomp program, notifications included
+    wire::EnforcementFacts facts;     ///< all but `user_namespace`, which is known to who made the cell
+};
+
+/// Runs once in the new cell, which has its namespaces and its id maps: lays out the mounts of `plan`, brings
+/// up the loopback device, makes the Landlock rulesets and the seccomp program. Leaves the cwd at "/", and no
+/// /proc: the masks stand there until an init mounts its own.
+[[nodiscard]] Outcome set_up_cell(const wire::SessionPlan& plan, Confinement& confinement);
+
+/// Runs once in each new init (own pid and mount namespace): mounts its /proc with the host's facts hidden,
+/// gives up all capabilities but CAP_SYS_PTRACE, sets no_new_privs, becomes undumpable and enters the outer
+/// Landlock domain, in which no mount can be changed any more.
+[[nodiscard]] Outcome set_up_init(const wire::SessionPlan& plan, const Confinement& confinement);
+
+}  // namespace sandpipe::launcher

@@ -1,0 +1,64 @@
+#include "event_loop.hpp"
+
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "sys/descriptors.hpp"
+
+namespace sandpipe::launcher {
+
+int EventLoop::open() {
+    epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
+    return epoll_ ? sys::lift(epoll_) : -errno;
+}
+
+int EventLoop::add(int fd, Callback callback) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = fd;
+    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) < 0) return -errno;
+    callbacks_[fd] = std::move(callback);
+    return 0;
+}
+
+void EventLoop::remove(int fd) {
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+    callbacks_.erase(fd);
+}
+
+int EventLoop::run_once(int timeout_ms) {
+    std::array<epoll_event, 64> events;
+    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
+    if (count < 0) return errno == EINTR ? 0 : -errno;
+    for (int i = 0; i < count; ++i) {
+        const auto found = callbacks_.find(events[static_cast<std::size_t>(i)].data.fd);
+        if (found == callbacks_.end()) continue;
+        // A copy, because the callback may remove itself.
+        const Callback callback = found->second;
+        callback();
+    }
+    return 0;
+}
+
+int open_child_signals(unique_fd& signals) {
+    sigset_t mask;
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGCHLD);
+    if (::sigprocmask(SIG_BLOCK, &mask, nullptr) < 0) return -errno;
+    signals.reset(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
+    return signals ? sys::lift(signals) : -errno;
+}
+
+void drain_child_signals(int signals) noexcept {
+    signalfd_siginfo info;
+    while (::read(signals, &info, sizeof info) == sizeof info) {
+    }
+}
+
+}  // namespace sandpipe::launcher

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "launcher/failure.hpp"
+#include "launcher/masks.hpp"
+#include "wire/session_plan.hpp"
+
+namespace sandpipe::launcher {
+
+/// Lays out a session's view of the file system in the calling process's mount namespace, which is first cut
+/// off from the host's: carries out `plan.mounts`, unless the plan does not enforce the file system, and
+/// covers /proc with `masks`. Steps below /proc are left to the inits, which mount their own there.
+[[nodiscard]] Outcome lay_out_files(const wire::SessionPlan& plan, Masks& masks);
+
+}  // namespace sandpipe::launcher

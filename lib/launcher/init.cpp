@@ -1,0 +1,258 @@
+#include "init.hpp"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+#include "launcher/child.hpp"
+#include "launcher/event_loop.hpp"
+#include "launcher/plain_command.hpp"
+#include "launcher/supervisor.hpp"
+#include "sys/descriptors.hpp"
+#include "wire/packet_socket.hpp"
+
+namespace sandpipe::launcher {
+namespace {
+
+ConfineSteps confine_steps(const Confinement& confinement) {
+    ConfineSteps steps;
+    steps.inner_ruleset = confinement.inner_ruleset ? confinement.inner_ruleset.get() : -1;
+    steps.filter.len = static_cast<unsigned short>(confinement.filter.size());
+    steps.filter.filter = const_cast<sock_filter*>(confinement.filter.data());
+    steps.wait_killable = confinement.facts.wait_killable;
+    steps.notify = confinement.facts.denials;
+    return steps;
+}
+
+class Init {
+  public:
+    Init(const wire::SessionPlan& plan, const Confinement& confinement, unique_fd socket, rlimit open_files)
+        : plan_(plan),
+          confinement_(confinement),
+          socket_(std::move(socket)),
+          confine_(confine_steps(confinement)),
+          supervisor_(plan.rules, [this](const wire::Denied& denied) { return report(denied); }) {
+        settings_.open_files = open_files;
+        settings_.own_session = true;
+        settings_.confine = &confine_;
+    }
+
+    int run();
+
+  private:
+    Outcome set_up();
+    void on_socket();
+    void start(wire::Packet packet);
+    void on_channel();
+    void watch_listener();
+    void on_notification();
+    void on_record();
+    void on_children();
+    void reap();
+    void signal_all(int signal);
+    void leader_ended(int wait_status, const rusage& usage);
+    void end_everything();
+    void settle();
+    void become_idle();
+    void send(const std::string& message);
+    [[nodiscard]] bool report(const wire::Denied& denied);
+    void unwatch(int fd);
+
+    const wire::SessionPlan& plan_;
+    const Confinement& confinement_;
+    unique_fd socket_;
+    ConfineSteps confine_;
+    ChildSettings settings_;
+    EventLoop loop_;
+    Supervisor supervisor_;
+    unique_fd child_signals_;
+    unique_fd record_;
+    std::unique_ptr<Child> child_;
+    wire::Ended ended_;
+    bool started_ = false;   // the host knows that the program runs
+    bool failed_ = false;    // the host knows that it does not
+    bool stopping_ = false;  // a signal to the tree was asked for
+    bool exited_ = false;    // the leader is reaped; `ended_` holds
+    bool ending_ = false;    // everything was killed
+    bool over_ = false;
+};
+
+Outcome Init::set_up() {
+    if (Outcome failure = set_up_init(plan_, confinement_)) return failure;
+    int error = loop_.open();
+    if (error == 0) error = open_child_signals(child_signals_);
+    if (error == 0) error = loop_.add(child_signals_.get(), [this] { on_children(); });
+    if (error == 0) error = loop_.add(socket_.get(), [this] { on_socket(); });
+    if (error < 0) return fail(Stage::resources, -error, "init");
+    return {};
+}
+
+int Init::run() {
+    const Outcome failure = set_up();
+    const std::string word = failure ? wire::encode(*failure) : wire::encode_idle();
+    if (wire::send_packet(socket_.get(), word) < 0 || failure) return 1;
+    while (!over_)
+        if (loop_.run_once(-1) < 0) return 1;
+    return 0;
+}
+
+void Init::unwatch(int fd) {
+    if (fd >= 0) loop_.remove(fd);
+}
+
+void Init::send(const std::string& message) {
+    if (record_ && wire::send_packet(record_.get(), message) < 0) {
+        unwatch(record_.get());
+        record_.reset();
+    }
+}
+
+bool Init::report(const wire::Denied& denied) {
+    return record_ && wire::send_packet(record_.get(), wire::encode(denied)) == 0;
+}
+
+void Init::on_socket() {
+    wire::Packet packet;
+    const int got = wire::receive_packet(socket_.get(), packet);
+    if (got == -EAGAIN) return;
+    if (got <= 0 || child_)
+        over_ = true;  // the cell is gone, or breaks the protocol: with pid 1 everything here ends
+    else
+        start(std::move(packet));
+}
+
+void Init::start(wire::Packet packet) {
+    wire::StartCommand command;
+    std::vector<unique_fd> stdio;
+    if (!take_start(packet, command, record_, stdio)) {
+        over_ = true;
+        return;
+    }
+    if (command.cwd.empty()) command.cwd = plan_.workspace;
+    started_ = failed_ = stopping_ = exited_ = ending_ = false;
+    child_ = std::make_unique<Child>(std::move(command), std::move(stdio), settings_);
+    int error = child_->start();
+    if (error == 0) error = loop_.add(child_->channel(), [this] { on_channel(); });
+    if (error == 0) error = loop_.add(record_.get(), [this] { on_record(); });
+    if (error == 0) return;
+    send(wire::encode(wire::Failure{Stage::resources, -error, "clone"}));
+    over_ = true;
+}
+
+void Init::on_channel() {
+    const int channel = child_->channel();
+    const Child::Progress progress = child_->advance();
+    if (progress == Child::Progress::waiting) return;
+    if (progress == Child::Progress::confined) return watch_listener();
+    unwatch(channel);
+    if (progress == Child::Progress::failed) {
+        failed_ = true;
+        send(wire::encode(child_->failure()));
+    } else if (!std::exchange(started_, true)) {
+        wire::Started message;
+        message.monotonic_ns = child_->started_ns();
+        message.pid = child_->pid();
+        send(wire::encode(message));
+    }
+}
+
+void Init::watch_listener() {
+    supervisor_.attach(child_->take_listener());
+    if (supervisor_.listener() < 0) return;
+    // Without a supervisor the command would wait for ever on its first notified call.
+    if (loop_.add(supervisor_.listener(), [this] { on_notification(); }) < 0) over_ = true;
+}
+
+void Init::on_notification() {
+    // The first notified call shows that execve succeeded: the host hears of that before any denial.
+    if (!started_ && !failed_) on_channel();
+    supervisor_.on_notification();
+}
+
+void Init::on_record() {
+    wire::Packet packet;
+    const int got = wire::receive_packet(record_.get(), packet);
+    if (got == -EAGAIN) return;
+    wire::Signal signal;
+    wire::Acknowledge acknowledged;
+    if (got > 0 && wire::decode(packet.bytes, signal)) return signal_all(signal.signal);
+    if (got > 0 && wire::decode(packet.bytes, acknowledged))
+        return supervisor_.on_acknowledged(acknowledged.id);
+    // End of file, or not a host of ours: nobody waits for this command any more.
+    unwatch(record_.get());
+    record_.reset();
+    end_everything();
+}
+
+void Init::signal_all(int signal) {
+    stopping_ = true;
+    if (signal == SIGKILL) return end_everything();
+    // From pid 1, -1 means everything else in this namespace (kill(2)).
+    ::kill(-1, signal);
+    // A stopped process acts on nothing but SIGKILL until it is continued.
+    ::kill(-1, SIGCONT);
+}
+
+void Init::on_children() {
+    drain_child_signals(child_signals_.get());
+    reap();
+}
+
+void Init::reap() {
+    int status = 0;
+    rusage usage{};
+    for (pid_t pid; (pid = ::wait4(-1, &status, WNOHANG, &usage)) > 0;) {
+        if (child_ && pid == child_->pid())
+            leader_ended(status, usage);
+        else if (ending_ && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+            ++ended_.survivors_ended;
+    }
+    if (errno == ECHILD) settle();
+}
+
+void Init::leader_ended(int wait_status, const rusage& usage) {
+    if (!started_ && !failed_) on_channel();
+    exited_ = true;
+    ended_ = ended_message(wait_status, usage);
+    // While a stop is under way the others have their grace too: the host goes on to SIGKILL.
+    if (!stopping_ || failed_) end_everything();
+}
+
+void Init::end_everything() {
+    ending_ = true;
+    ::kill(-1, SIGKILL);
+    reap();
+}
+
+/// No process is left in this namespace but this one.
+void Init::settle() {
+    if (!child_ || !exited_) return;
+    if (!failed_) send(wire::encode(ended_));
+    become_idle();
+}
+
+void Init::become_idle() {
+    unwatch(child_->channel());
+    unwatch(supervisor_.listener());
+    supervisor_.detach();
+    if (record_) unwatch(record_.get());
+    record_.reset();
+    child_.reset();
+    if (wire::send_packet(socket_.get(), wire::encode_idle()) < 0) over_ = true;
+}
+
+}  // namespace
+
+int run_init(const wire::SessionPlan& plan, const Confinement& confinement, unique_fd socket,
+             rlimit open_files) {
+    // The cell's own descriptors and those of its other inits came along with the fork.
+    sys::close_all_but({socket.get(), confinement.inner_ruleset.get(), confinement.outer_ruleset.get(),
+                        confinement.mask_file.get(), confinement.mask_directory.get()});
+    return Init(plan, confinement, std::move(socket), open_files).run();
+}
+
+}  // namespace sandpipe::launcher

@@ -1,0 +1,129 @@
+#include "judge.hpp"
+
+#include <fcntl.h>
+#include <stdio.h>  // NOLINT: RENAME_* are GNU's
+
+#include <cerrno>
+
+namespace sandpipe::launcher {
+namespace {
+
+constexpr Judgement kProceed{Decision::proceed, 0, {}};
+constexpr Judgement kPerform{Decision::perform, 0, {}};
+
+Judgement refuse(int error) { return {Decision::refuse, error, {}}; }
+
+/// `otherwise`, unless the rules forbid writing at `place`.
+Judgement judge_write(const wire::AccessRules& rules, std::string_view place, const Judgement& otherwise) {
+    wire::Verdict verdict = rules.write(place);
+    if (verdict.allowed) return otherwise;
+    return {Decision::deny, verdict.error, std::move(verdict.rule)};
+}
+
+bool denies(const Judgement& judgement) { return judgement.decision == Decision::deny; }
+
+Judgement protects(const wire::AccessRule& rule) { return {Decision::deny, EACCES, rule.text}; }
+
+/// What stands at `site` goes away as a whole: it may not take a protected place with it.
+Judgement judge_departure(const wire::AccessRules& rules, const Site& site) {
+    Judgement judgement = judge_write(rules, site.place, kPerform);
+    if (denies(judgement) || site.kind != Kind::directory) return judgement;
+    const auto below = rules.protected_below(site.place);
+    return below.empty() ? kPerform : protects(*below.front());
+}
+
+/// Something of this kind comes to `place` and may not bring anything to a protected place below it.
+Judgement judge_arrival(const wire::AccessRules& rules, std::string_view place, Kind kind,
+                        const BringsAlong& brings) {
+    Judgement judgement = judge_write(rules, place, kPerform);
+    if (denies(judgement) || (kind != Kind::directory && kind != Kind::symlink)) return judgement;
+    for (const wire::AccessRule* rule : rules.protected_below(place))
+        if (kind == Kind::symlink || brings(wire::relative_to(place, rule->place))) return protects(*rule);
+    return kPerform;
+}
+
+/// renameat2(2) as it is now: what later kernels may add is not judged here.
+bool makes_sense(unsigned flags) {
+    return flags == 0 || flags == RENAME_NOREPLACE || flags == RENAME_EXCHANGE || flags == RENAME_WHITEOUT ||
+           flags == (RENAME_WHITEOUT | RENAME_NOREPLACE);
+}
+
+bool brings_nothing(std::string_view) { return false; }
+
+Judgement judge_new_file(const wire::AccessRules& rules, std::uint64_t flags, const Site& site) {
+    if (!(flags & O_CREAT)) return kProceed;
+    // Neither makes anything: EISDIR, and EINVAL since 6.4 (before, Landlock refuses).
+    if (site.slashed || (flags & O_DIRECTORY)) return kProceed;
+    // Nobody can make a file there: it is missing, not forbidden.
+    if (wire::holds("/proc", site.place)) return kProceed;
+    return judge_write(rules, site.place, kPerform);
+}
+
+}  // namespace
+
+bool asks_to_write(std::uint64_t flags) noexcept {
+    constexpr std::uint64_t kTemporary = O_TMPFILE & ~O_DIRECTORY;
+    if (flags & O_PATH) return false;
+    return (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC | kTemporary)) != 0;
+}
+
+Judgement judge_open(const wire::AccessRules& rules, std::uint64_t flags, const Site& site) {
+    // An unnamed file in a directory: it gets a name by link, if at all.
+    if ((flags & O_TMPFILE) == O_TMPFILE)
+        return site.kind == Kind::directory ? judge_change(rules, site) : kProceed;
+    if (site.kind == Kind::missing) return judge_new_file(rules, flags, site);
+    if ((flags & O_CREAT) && (flags & O_EXCL)) return refuse(EEXIST);
+    // The kernel says EISDIR, ELOOP, ENXIO and ENOTDIR before anything else.
+    if (site.kind == Kind::directory || site.kind == Kind::symlink || site.kind == Kind::socket)
+        return kProceed;
+    if (site.slashed || (flags & O_DIRECTORY)) return kProceed;
+    // Only O_CREAT was asked for, and that is done already.
+    if (!asks_to_write(flags & ~std::uint64_t{O_CREAT})) return kProceed;
+    return judge_change(rules, site);
+}
+
+Judgement judge_change(const wire::AccessRules& rules, const Site& site) {
+    if (site.kind == Kind::missing || site.place.empty()) return kProceed;
+    if (site.slashed && site.kind != Kind::directory) return kProceed;
+    return judge_write(rules, site.place, kProceed);
+}
+
+Judgement judge_make(const wire::AccessRules& rules, Kind made, const Site& site) {
+    if (!site.ordinary) return kPerform;
+    if (site.kind != Kind::missing) return refuse(EEXIST);
+    return judge_arrival(rules, site.place, made, brings_nothing);
+}
+
+Judgement judge_remove(const wire::AccessRules& rules, const Site& site) {
+    if (!site.ordinary) return kPerform;
+    if (site.kind == Kind::missing) return refuse(ENOENT);
+    // What is above a protected place can only go when it is empty, and then there is nothing to protect.
+    return judge_write(rules, site.place, kPerform);
+}
+
+Judgement judge_link(const wire::AccessRules& rules, const Site& from, const Site& to) {
+    if (from.kind == Kind::missing) return refuse(ENOENT);
+    if (!to.ordinary || to.kind != Kind::missing) return refuse(EEXIST);
+    // An unnamed file has no other name that could be protected.
+    Judgement judgement = from.place.empty() ? kPerform : judge_write(rules, from.place, kPerform);
+    if (denies(judgement)) return judgement;
+    return judge_arrival(rules, to.place, from.kind, brings_nothing);
+}
+
+Judgement judge_rename(const wire::AccessRules& rules, const Rename& rename) {
+    const Site& from = rename.from;
+    const Site& to = rename.to;
+    const bool exchange = (rename.flags & RENAME_EXCHANGE) != 0;
+    if (!makes_sense(rename.flags)) return refuse(EINVAL);
+    if (!from.ordinary || !to.ordinary) return kPerform;
+    if (from.kind == Kind::missing || (exchange && to.kind == Kind::missing)) return refuse(ENOENT);
+    if ((rename.flags & RENAME_NOREPLACE) && to.kind != Kind::missing) return refuse(EEXIST);
+    Judgement judgement = judge_departure(rules, from);
+    if (!denies(judgement)) judgement = judge_arrival(rules, to.place, from.kind, rename.from_brings);
+    if (!denies(judgement) && exchange) judgement = judge_departure(rules, to);
+    if (!denies(judgement) && exchange)
+        judgement = judge_arrival(rules, from.place, to.kind, rename.to_brings);
+    return judgement;
+}
+
+}  // namespace sandpipe::launcher

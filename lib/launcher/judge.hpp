@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "wire/access_rules.hpp"
+
+/// The supervisor's judgement: what to do about a call once it is known where its paths lead. Pure.
+namespace sandpipe::launcher {
+
+enum class Kind : std::uint8_t { missing, file, directory, symlink, socket, device };
+
+/// What a judgement needs to know of a place.
+struct Site {
+    std::string place;  ///< resolved; "" for what has none
+    Kind kind = Kind::missing;
+    bool ordinary = true;  ///< false: the last component is ".", ".." or "/", which no call makes or removes
+    bool slashed = false;  ///< slashes follow the last component
+};
+
+enum class Decision : std::uint8_t {
+    proceed,  ///< the kernel carries the call out, or refuses it as it would anyway
+    refuse,   ///< with `error`, for a reason that is none of the policy's
+    deny,     ///< with `error`, because of the policy
+    perform,  ///< the supervisor carries it out on behalf
+};
+
+struct Judgement {
+    Decision decision = Decision::proceed;
+    int error = 0;
+    std::string rule;
+    friend bool operator==(const Judgement&, const Judgement&) = default;
+};
+
+/// Tells whether what is moved would bring something to the place `tail` below its new name.
+using BringsAlong = std::function<bool(std::string_view tail)>;
+
+/// Whether open flags ask for anything but reading what exists; the same condition as in the filter.
+[[nodiscard]] bool asks_to_write(std::uint64_t flags) noexcept;
+
+[[nodiscard]] Judgement judge_open(const wire::AccessRules& rules, std::uint64_t flags, const Site& site);
+/// Contents or attributes of what exists.
+[[nodiscard]] Judgement judge_change(const wire::AccessRules& rules, const Site& site);
+/// mkdir and mknod; symlink with `Kind::symlink`, which may not stand above a protected place either: it
+/// would lead to a copy of it somewhere else.
+[[nodiscard]] Judgement judge_make(const wire::AccessRules& rules, Kind made, const Site& site);
+[[nodiscard]] Judgement judge_remove(const wire::AccessRules& rules, const Site& site);
+[[nodiscard]] Judgement judge_link(const wire::AccessRules& rules, const Site& from, const Site& to);
+
+struct Rename {
+    Site from;
+    Site to;
+    unsigned flags = 0;  ///< RENAME_*
+    BringsAlong from_brings;
+    BringsAlong to_brings;  ///< asked for an exchange only
+};
+[[nodiscard]] Judgement judge_rename(const wire::AccessRules& rules, const Rename& rename);
+
+}  // namespace sandpipe::launcher

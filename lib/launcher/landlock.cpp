@@ -1,0 +1,113 @@
+#include "launcher/landlock.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "launcher/mounts.hpp"
+#include "sys/kernel.hpp"
+#include "sys/raw_syscall.hpp"
+
+namespace sandpipe::launcher {
+namespace {
+
+// Reading and executing are not handled: what a policy denies there stands below what it allows, which
+// Landlock cannot express; masks do it. Nor is ioctl on devices: terminals need it, and the view has no
+// others but granted ones.
+constexpr std::uint64_t kWriteExisting = sys::kLandlockWriteFile | sys::kLandlockTruncate;
+constexpr std::uint64_t kChangeNames =
+    sys::kLandlockRemoveDir | sys::kLandlockRemoveFile | sys::kLandlockMakeChar | sys::kLandlockMakeDir |
+    sys::kLandlockMakeReg | sys::kLandlockMakeSock | sys::kLandlockMakeFifo | sys::kLandlockMakeBlock |
+    sys::kLandlockMakeSym | sys::kLandlockRefer;
+constexpr int kReferAbi = 2;
+constexpr int kTruncateAbi = 3;
+constexpr int kScopeAbi = 6;
+
+/// The rights to change that a kernel of this version knows. It refuses a ruleset that names others.
+std::uint64_t handled_rights(int abi) {
+    std::uint64_t rights = kWriteExisting | kChangeNames;
+    if (abi < kReferAbi) rights &= ~sys::kLandlockRefer;
+    if (abi < kTruncateAbi) rights &= ~sys::kLandlockTruncate;
+    return rights;
+}
+
+int make_ruleset(int abi, unique_fd& ruleset) {
+    sys::LandlockRulesetAttr attributes;
+    attributes.handled_access_fs = handled_rights(abi);
+    // A domain's own descendants stay in its scope: an init signals its command, never the other way round.
+    if (abi >= kScopeAbi)
+        attributes.scoped = sys::kLandlockScopeAbstractUnixSocket | sys::kLandlockScopeSignal;
+    // Older kernels take a larger structure as long as what they do not know is zero.
+    const long made =
+        sys::raw_syscall(SYS_landlock_create_ruleset, sys::word(&attributes), sizeof attributes, 0);
+    if (made < 0) return static_cast<int>(made);
+    ruleset.reset(static_cast<int>(made));
+    return 0;
+}
+
+int add_rule(int ruleset, int place, std::uint64_t rights) {
+    sys::LandlockPathBeneathAttr rule;
+    rule.allowed_access = rights;
+    rule.parent_fd = place;
+    return static_cast<int>(
+        sys::raw_syscall(SYS_landlock_add_rule, ruleset, sys::kLandlockRulePathBeneath, sys::word(&rule), 0));
+}
+
+/// Grants writing at and below `path`; to the inits also changing the names there, if `change_names`.
+int grant(const std::string& path, bool change_names, std::uint64_t handled, const Confinement& confinement) {
+    unique_fd place;
+    if (const int error = open_place(path, place); error < 0) return error;
+    struct stat status {};
+    if (::fstat(place.get(), &status) < 0) return -errno;
+    // A file has no names in it; a rule that grants such rights on one is EINVAL.
+    const bool names = change_names && S_ISDIR(status.st_mode);
+    const std::uint64_t outer = handled & (names ? kWriteExisting | kChangeNames : kWriteExisting);
+    const int error = add_rule(confinement.outer_ruleset.get(), place.get(), outer);
+    return error == 0 ? add_rule(confinement.inner_ruleset.get(), place.get(), handled & kWriteExisting)
+                      : error;
+}
+
+Outcome grant_step(const wire::MountOp& op, std::uint64_t handled, const Confinement& confinement) {
+    int error = 0;
+    std::string path = op.path;
+    switch (op.step) {
+        case wire::MountStep::place_writable:
+        case wire::MountStep::private_tmp:
+            error = grant(path, true, handled, confinement);
+            break;
+        case wire::MountStep::private_dev:
+            error = grant(path, false, handled, confinement);
+            if (error < 0) break;
+            path += "/shm";
+            error = grant(path, true, handled, confinement);
+            break;
+        default:
+            break;
+    }
+    return error == 0 ? Outcome{} : fail(Stage::landlock, -error, path);
+}
+
+}  // namespace
+
+int landlock_abi() noexcept {
+    const long abi = sys::raw_syscall(SYS_landlock_create_ruleset, 0, 0, sys::kLandlockCreateRulesetVersion);
+    return std::max(static_cast<int>(abi), 0);
+}
+
+Outcome make_rulesets(const wire::SessionPlan& plan, Confinement& confinement) {
+    const int abi = confinement.facts.landlock_abi;
+    if (abi == 0) return fail(Stage::landlock, ENOSYS, "Landlock");
+    int error = make_ruleset(abi, confinement.outer_ruleset);
+    if (error == 0) error = make_ruleset(abi, confinement.inner_ruleset);
+    if (error < 0) return fail(Stage::landlock, -error, "landlock_create_ruleset");
+    for (const wire::MountOp& op : plan.mounts)
+        if (Outcome failure = grant_step(op, handled_rights(abi), confinement)) return failure;
+    return {};
+}
+
+int enter_domain(int ruleset) noexcept {
+    return static_cast<int>(sys::raw_syscall(SYS_landlock_restrict_self, ruleset, 0));
+}
+
+}  // namespace sandpipe::launcher

@@ -1,0 +1,129 @@
+#include "launcher.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "launcher/cell.hpp"
+#include "launcher/processes.hpp"
+
+namespace sandpipe::launcher {
+namespace {
+
+constexpr int kRetryMs = 20;
+
+}  // namespace
+
+rlimit raise_open_files() {
+    rlimit before{};
+    ::getrlimit(RLIMIT_NOFILE, &before);
+    const rlimit raised{before.rlim_max, before.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &raised);
+    return before;
+}
+
+bool Launcher::set_up() {
+    settings_.open_files = raise_open_files();
+    // What a command leaves behind becomes ours, so that it can be found, ended and reaped.
+    if (::prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) return false;
+    if (loop_.open() < 0 || open_child_signals(child_signals_) < 0) return false;
+    if (loop_.add(child_signals_.get(), [this] { on_children(); }) < 0) return false;
+    if (loop_.add(control_.get(), [this] { on_control(); }) < 0) return false;
+    return loop_.add(host_.get(), [this] { host_gone_ = true; }) == 0;
+}
+
+int Launcher::run() {
+    const bool ready = set_up();
+    while (ready && !host_gone_) {
+        if (loop_.run_once(waiting_.empty() ? -1 : kRetryMs) < 0) break;
+        graveyard_.clear();
+        start_waiting();
+    }
+    end_all_descendants();
+    return ready ? 0 : 1;
+}
+
+void Launcher::on_control() {
+    wire::Packet packet;
+    const int got = wire::receive_packet(control_.get(), packet);
+    if (got == -EAGAIN) return;
+    if (got <= 0) {
+        host_gone_ = true;
+        return;
+    }
+    switch (wire::type_of(packet.bytes)) {
+        case wire::MessageType::start_command:
+            return start_command(std::move(packet));
+        case wire::MessageType::make_cell:
+            return make_cell(std::move(packet));
+        default:
+            host_gone_ = true;  // Not a host of this build: no request of it can be trusted.
+    }
+}
+
+void Launcher::start_command(wire::Packet packet) {
+    wire::StartCommand command;
+    unique_fd record;
+    std::vector<unique_fd> stdio;
+    // Closing the record socket tells the host that this start is lost.
+    if (!take_start(packet, command, record, stdio)) return;
+    auto made = std::make_unique<PlainCommand>(loop_, std::move(command), std::move(record), std::move(stdio),
+                                               settings_, [this](PlainCommand& ended) { bury(ended); });
+    PlainCommand* starting = made.get();
+    commands_.emplace(starting, std::move(made));
+    waiting_.push_back(starting);
+    start_waiting();
+}
+
+void Launcher::start_waiting() {
+    std::vector<PlainCommand*> still;
+    for (PlainCommand* command : std::exchange(waiting_, {})) {
+        if (!command->start())
+            still.push_back(command);
+        else if (commands_.contains(command))
+            leaders_.insert(command->leader());
+    }
+    waiting_ = std::move(still);
+}
+
+void Launcher::bury(PlainCommand& ended) {
+    leaders_.erase(ended.leader());
+    const auto found = commands_.find(&ended);
+    graveyard_.push_back(std::move(found->second));
+    commands_.erase(found);
+    if (std::exchange(orphans_wait_, false)) reap_orphans();
+}
+
+void Launcher::make_cell(wire::Packet packet) {
+    wire::MakeCell message;
+    if (packet.fds.size() != 1 || !wire::decode(packet.bytes, message)) return;
+    const unique_fd socket = std::move(packet.fds.front());
+    if (const Outcome failure = fork_cell(std::move(message.plan), socket.get(), settings_.open_files))
+        (void)wire::send_packet(socket.get(), wire::encode(*failure));  // a host that is gone needs no answer
+}
+
+void Launcher::on_children() {
+    drain_child_signals(child_signals_.get());
+    reap_orphans();
+}
+
+/// Reaps what commands left behind. Leaders are waited for by their pidfd; where one stands first in the
+/// queue of the dead, the rest waits until it is reaped.
+void Launcher::reap_orphans() {
+    bool reaped = false;
+    siginfo_t info{};
+    while (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
+        orphans_wait_ = leaders_.contains(info.si_pid);
+        if (orphans_wait_) break;
+        ::waitid(P_PID, static_cast<id_t>(info.si_pid), nullptr, WEXITED | WNOHANG);
+        reaped = true;
+        info.si_pid = 0;
+    }
+    if (!reaped) return;
+    for (auto entry = commands_.begin(); entry != commands_.end();) (entry++)->first->on_orphan_reaped();
+}
+
+}  // namespace sandpipe::launcher

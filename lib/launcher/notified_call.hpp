@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace sandpipe::launcher {
+
+/// What the supervisor does about a notified call.
+enum class Act : std::uint8_t {
+    open,            ///< opens for writing: a new file is made on behalf, an existing one is judged
+    make_directory,  ///< this and the next ones are always carried out on behalf
+    make_node,
+    make_symlink,
+    remove,
+    rename,
+    link,
+    change,  ///< contents or attributes of what exists: judged, then left to the kernel
+};
+
+/// Where a call has its arguments, counted from 0; -1 where it has none such.
+struct CallArguments {
+    std::int8_t directory = -1;  ///< descriptor that a relative path starts at; -1: the cwd
+    std::int8_t path = 0;        ///< of a symlink: the new name; its text is argument 0
+    std::int8_t second_directory = -1;
+    std::int8_t second_path = -1;
+    std::int8_t flags = -1;  ///< AT_* or RENAME_* flags
+    std::int8_t mode = -1;   ///< of what is made; a device number follows it
+    int implied_flags = 0;   ///< AT_* or O_* flags that go without saying
+};
+
+/// One row of the table that the filter, the decoder and the judgement are derived from.
+struct NotifiedCall {
+    int number;             ///< system call number
+    const char* operation;  ///< what a Denial says: "open", "mkdir", ...
+    /// -1: every call is notified; else only when this argument (open flags) asks for writing:
+    /// (flags & O_ACCMODE) != O_RDONLY or flags & (O_CREAT | O_TRUNC) or the __O_TMPFILE bit.
+    int flags_argument;
+    Act act;
+    CallArguments at;
+};
+
+/// Every call that the supervisor is asked about, in no order.
+[[nodiscard]] std::span<const NotifiedCall> notified_calls();
+/// The row of a system call number; nullptr where there is none.
+[[nodiscard]] const NotifiedCall* find_notified_call(int number);
+
+}  // namespace sandpipe::launcher

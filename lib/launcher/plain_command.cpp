@@ -1,0 +1,172 @@
+#include "plain_command.hpp"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "launcher/processes.hpp"
+#include "sys/raw_syscall.hpp"
+
+namespace sandpipe::launcher {
+namespace {
+
+constexpr int kAttempts = 25;
+
+std::int64_t microseconds(const timeval& time) { return time.tv_sec * 1'000'000LL + time.tv_usec; }
+
+int wait_status_of(const siginfo_t& info) {
+    if (info.si_code == CLD_EXITED) return (info.si_status & 0xff) << 8;
+    return info.si_status | (info.si_code == CLD_DUMPED ? 0x80 : 0);
+}
+
+}  // namespace
+
+bool take_start(wire::Packet& packet, wire::StartCommand& command, unique_fd& record,
+                std::vector<unique_fd>& stdio) {
+    if (packet.fds.size() != 4 || !wire::decode(packet.bytes, command)) return false;
+    record = std::move(packet.fds[0]);
+    for (std::size_t i = 1; i < 4; ++i) stdio.push_back(std::move(packet.fds[i]));
+    return true;
+}
+
+wire::Ended ended_message(int wait_status, const rusage& usage) {
+    wire::Ended ended;
+    ended.monotonic_ns = monotonic_ns();
+    ended.wait_status = wait_status;
+    ended.user_us = microseconds(usage.ru_utime);
+    ended.system_us = microseconds(usage.ru_stime);
+    ended.max_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+    return ended;
+}
+
+PlainCommand::PlainCommand(EventLoop& loop, wire::StartCommand command, unique_fd record,
+                           std::vector<unique_fd> stdio, const ChildSettings& settings, Done done)
+    : loop_(loop),
+      record_(std::move(record)),
+      child_(command, std::move(stdio), settings),
+      done_(std::move(done)),
+      mark_(command.mark),
+      end_survivors_(command.end_survivors) {}
+
+PlainCommand::~PlainCommand() {
+    unwatch(child_.channel());
+    unwatch(child_.pidfd());
+    unwatch(record_.get());
+}
+
+bool PlainCommand::start() {
+    const int error = child_.start();
+    if (error == -EAGAIN && ++attempts_ < kAttempts) return false;
+    if (error < 0)
+        fail_start({Stage::resources, -error, "clone"});
+    else
+        watch();
+    return true;
+}
+
+void PlainCommand::watch() {
+    int error = loop_.add(child_.channel(), [this] { on_channel(); });
+    if (error == 0) error = loop_.add(child_.pidfd(), [this] { on_exit(); });
+    if (error == 0) error = loop_.add(record_.get(), [this] { on_record(); });
+    if (error == 0) return;
+    ::kill(child_.pid(), SIGKILL);
+    ::waitid(P_PIDFD, static_cast<id_t>(child_.pidfd()), nullptr, WEXITED | WNOWAIT);
+    fail_start({Stage::resources, -error, "epoll"});
+}
+
+void PlainCommand::unwatch(int fd) {
+    if (fd >= 0) loop_.remove(fd);
+}
+
+void PlainCommand::send(const std::string& message) {
+    // The few messages of a command always fit; what fails here is a host that is gone.
+    if (record_ && wire::send_packet(record_.get(), message) < 0) let_go_of_record();
+}
+
+void PlainCommand::on_channel() {
+    const int channel = child_.channel();
+    const Child::Progress progress = child_.advance();
+    if (progress == Child::Progress::waiting || progress == Child::Progress::confined) return;
+    if (channel >= 0) loop_.remove(channel);
+    if (progress == Child::Progress::failed) return fail_start(child_.failure());
+    if (std::exchange(started_, true)) return;
+    wire::Started message;
+    message.monotonic_ns = child_.started_ns();
+    message.pid = child_.pid();
+    send(wire::encode(message));
+}
+
+void PlainCommand::fail_start(const wire::Failure& failure) {
+    send(wire::encode(failure));
+    reported_ = true;
+    finish();
+}
+
+void PlainCommand::on_exit() {
+    siginfo_t info{};
+    rusage usage{};
+    // Left unreaped: the number of the group stays taken until `finish`.
+    const long error = sys::raw_syscall(SYS_waitid, P_PIDFD, child_.pidfd(), sys::word(&info),
+                                        WEXITED | WNOHANG | WNOWAIT, sys::word(&usage));
+    if (error < 0 || info.si_pid == 0) return;
+    if (!started_) on_channel();
+    if (reported_) return;
+    unwatch(child_.pidfd());
+    exited_ = true;
+    ended_ = ended_message(wait_status_of(info), usage);
+    if (end_survivors_ && !stopping_) end_tree();
+    settle();
+}
+
+void PlainCommand::end_tree() {
+    ended_.survivors_ended = static_cast<std::uint32_t>(tree_members(child_.pid(), mark_).size());
+    signal_tree(child_.pid(), mark_, SIGKILL);
+}
+
+/// The leader has ended. While a stop is under way the others have their grace too: the host goes on to
+/// SIGKILL.
+void PlainCommand::settle() {
+    if (!exited_ || reported_) return;
+    if (stopping_ && !tree_members(child_.pid(), mark_).empty()) return;
+    reported_ = true;
+    send(wire::encode(ended_));
+    finish();
+}
+
+void PlainCommand::on_orphan_reaped() {
+    if (stopping_) settle();
+}
+
+void PlainCommand::on_record() {
+    wire::Packet packet;
+    const int got = wire::receive_packet(record_.get(), packet);
+    if (got == -EAGAIN) return;
+    wire::Signal message;
+    if (got > 0 && wire::decode(packet.bytes, message)) return signal_all(message.signal);
+    // End of file, or not a host of ours: nobody waits for this command any more.
+    let_go_of_record();
+    signal_all(SIGKILL);
+}
+
+void PlainCommand::signal_all(int signal) {
+    if (reported_) return;
+    stopping_ = true;
+    signal_tree(child_.pid(), mark_, signal);
+    // A stopped process acts on nothing but SIGKILL until it is continued.
+    if (signal != SIGKILL) signal_tree(child_.pid(), mark_, SIGCONT);
+    settle();
+}
+
+void PlainCommand::let_go_of_record() {
+    unwatch(record_.get());
+    record_.reset();
+}
+
+void PlainCommand::finish() {
+    ::waitid(P_PIDFD, static_cast<id_t>(child_.pidfd()), nullptr, WEXITED | WNOHANG);
+    done_(*this);
+}
+
+}  // namespace sandpipe::launcher

@@ -1,0 +1,124 @@
+#include "processes.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "sys/descriptors.hpp"
+#include "sys/raw_syscall.hpp"
+
+namespace sandpipe::launcher {
+namespace {
+
+std::string read_file(const std::string& path) {
+    unique_fd file;
+    std::string content;
+    if (sys::open_file(path.c_str(), O_RDONLY, 0, file) < 0) return content;
+    char buffer[4096];
+    for (ssize_t got; (got = ::read(file.get(), buffer, sizeof buffer)) > 0;)
+        content.append(buffer, static_cast<std::size_t>(got));
+    return content;
+}
+
+std::string proc_path(pid_t pid, const char* name) { return "/proc/" + std::to_string(pid) + "/" + name; }
+
+bool read_facts(pid_t pid, ProcessFacts& facts) {
+    const std::string stat = read_file(proc_path(pid, "stat"));
+    // The name in parentheses may hold anything, parentheses too: the fields follow the last one.
+    const std::size_t name_end = stat.rfind(')');
+    if (name_end == std::string::npos) return false;
+    char state = 0;
+    if (std::sscanf(stat.c_str() + name_end + 1, " %c %d %d", &state, &facts.parent, &facts.group) != 3)
+        return false;
+    facts.pid = pid;
+    facts.dead = state == 'Z' || state == 'X';
+    return true;
+}
+
+std::vector<ProcessFacts> all_processes() {
+    std::vector<ProcessFacts> result;
+    DIR* directory = ::opendir("/proc");
+    if (!directory) return result;
+    while (const dirent* entry = ::readdir(directory)) {
+        const int pid = std::atoi(entry->d_name);
+        ProcessFacts facts;
+        if (pid > 0 && read_facts(pid, facts)) result.push_back(facts);
+    }
+    ::closedir(directory);
+    return result;
+}
+
+bool has_mark(pid_t pid, std::string_view mark) {
+    if (mark.empty()) return false;
+    std::string environment = read_file(proc_path(pid, "environ"));
+    environment.insert(environment.begin(), '\0');
+    const std::string wanted = std::string(1, '\0').append(mark).append(1, '\0');
+    return environment.find(wanted) != std::string::npos;
+}
+
+void signal_escaped(pid_t pid, std::string_view mark, int signal) {
+    unique_fd pidfd;
+    if (sys::open_pidfd(pid, pidfd) < 0 || !has_mark(pid, mark)) return;
+    sys::raw_syscall(SYS_pidfd_send_signal, pidfd.get(), signal, 0, 0);
+}
+
+}  // namespace
+
+std::vector<ProcessFacts> descendants() {
+    const std::vector<ProcessFacts> all = all_processes();
+    std::unordered_multimap<pid_t, const ProcessFacts*> children;
+    for (const ProcessFacts& facts : all) children.emplace(facts.parent, &facts);
+    std::vector<ProcessFacts> found;
+    std::unordered_set<pid_t> seen{::getpid()};
+    std::vector<pid_t> open{::getpid()};
+    while (!open.empty()) {
+        const auto [first, last] = children.equal_range(open.back());
+        open.pop_back();
+        for (auto child = first; child != last; ++child) {
+            if (!seen.insert(child->second->pid).second) continue;
+            found.push_back(*child->second);
+            open.push_back(child->second->pid);
+        }
+    }
+    return found;
+}
+
+std::vector<pid_t> tree_members(pid_t group, std::string_view mark) {
+    std::vector<pid_t> members;
+    for (const ProcessFacts& facts : descendants())
+        if (!facts.dead && (facts.group == group || has_mark(facts.pid, mark))) members.push_back(facts.pid);
+    return members;
+}
+
+void signal_tree(pid_t group, std::string_view mark, int signal) {
+    std::vector<pid_t> escaped;
+    for (const ProcessFacts& facts : descendants())
+        if (!facts.dead && facts.group != group && has_mark(facts.pid, mark)) escaped.push_back(facts.pid);
+    // Between clone and setpgid the leader is not in its group yet.
+    if (::kill(-group, signal) < 0 && errno == ESRCH) ::kill(group, signal);
+    for (const pid_t pid : escaped) signal_escaped(pid, mark, signal);
+}
+
+void end_all_descendants() {
+    for (int round = 0; round < 100; ++round) {
+        // Our own children cannot be given another number before we reap them; what is below them becomes
+        // ours.
+        for (const ProcessFacts& facts : descendants())
+            if (!facts.dead && facts.parent == ::getpid()) ::kill(facts.pid, SIGKILL);
+        while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+        }
+        if (::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) return;
+        ::usleep(10'000);
+    }
+}
+
+}  // namespace sandpipe::launcher

@@ -1,0 +1,241 @@
+#include "supervised_act.hpp"
+
+#include <fcntl.h>
+#include <stdio.h>  // NOLINT: renameat2 is GNU's
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "sys/raw_syscall.hpp"
+
+namespace sandpipe::launcher {
+namespace {
+
+/// How often a file may appear and vanish while it is being made, before the kernel is left to it.
+constexpr int kAttempts = 8;
+
+int result_of(int value) { return value < 0 ? -errno : 0; }
+
+Answer refused(int error) { return {{Decision::refuse, -error, {}}, {}, {}, {}, {}}; }
+
+/// The umask belongs to the process, which has this one thread.
+class FileMask {
+  public:
+    explicit FileMask(mode_t mask) noexcept : before_(::umask(mask)) {}
+    FileMask(const FileMask&) = delete;
+    FileMask& operator=(const FileMask&) = delete;
+    ~FileMask() { ::umask(before_); }
+
+  private:
+    mode_t before_;
+};
+
+class Attempt {
+  public:
+    Attempt(const wire::AccessRules& rules, const Caller& caller, const Call& call,
+            const StillWaiting& still_waiting)
+        : rules_(rules), caller_(caller), call_(call), still_waiting_(still_waiting) {}
+
+    Answer open();
+    Answer change();
+    Answer make();
+    Answer remove();
+    Answer rename();
+    Answer link();
+
+  private:
+    template <typename Carry>
+    Answer settle(Judgement judgement, const Spot& spot, const Spot& second, Carry carry_out);
+    int open_new(const Spot& spot, unique_fd& file);
+    int make_at(const Spot& spot);
+    int find_link_source(Spot& spot);
+
+    const wire::AccessRules& rules_;
+    const Caller& caller_;
+    const Call& call_;
+    const StillWaiting& still_waiting_;
+};
+
+/// Carries out what was judged so, if the caller is still there: its last word on all that was read of it.
+template <typename Carry>
+Answer Attempt::settle(Judgement judgement, const Spot& spot, const Spot& second, Carry carry_out) {
+    Answer answer;
+    answer.judgement = std::move(judgement);
+    answer.resolved = spot.place;
+    answer.second_resolved = second.place;
+    if (answer.judgement.decision != Decision::perform) return answer;
+    const int error = still_waiting_() ? carry_out() : -EINTR;
+    return error < 0 ? refused(error) : std::move(answer);
+}
+
+Answer Attempt::open() {
+    // openat2(2): nothing can be made with it, and what is cached here need not be for the caller.
+    if (call_.how.resolve & RESOLVE_CACHED) return {};
+    const bool is_new_only = (call_.how.flags & O_CREAT) && (call_.how.flags & O_EXCL);
+    const bool stays_at_link = is_new_only || ((call_.how.flags & O_NOFOLLOW) && !call_.path.ends_with('/'));
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+        Resolver resolver(caller_, call_.how.resolve);
+        Spot spot;
+        const int error = stays_at_link ? resolver.find_entry(call_.directory, call_.path, spot)
+                                        : resolver.find_target(call_.directory, call_.path, spot);
+        if (error < 0) return {};
+        unique_fd file;
+        Answer answer = settle(judge_open(rules_, call_.how.flags, spot.site()), spot, {},
+                               [&] { return open_new(spot, file); });
+        const bool raced = answer.judgement == Judgement{Decision::refuse, EEXIST, {}} && !is_new_only;
+        if (raced) continue;
+        answer.file = std::move(file);
+        answer.made = std::move(spot);
+        return answer;
+    }
+    return {};
+}
+
+/// O_EXCL: it is new, so it is no FIFO that would block and no file of somebody else's.
+int Attempt::open_new(const Spot& spot, unique_fd& file) {
+    const mode_t mask = caller_.file_mask();
+    if (!still_waiting_()) return -EINTR;
+    open_how how = call_.how;
+    how.flags |= O_EXCL | O_CLOEXEC;
+    how.resolve = 0;
+    const FileMask masked(mask);
+    const int directory = spot.directory.get();
+    // open(2) ignores flags that it does not know, openat2(2) refuses them.
+    const long made = call_.row->number == __NR_openat2
+                          ? sys::raw_syscall(SYS_openat2, directory, sys::word(spot.name.c_str()),
+                                             sys::word(&how), sizeof how)
+                          : sys::raw_syscall(SYS_openat, directory, sys::word(spot.name.c_str()),
+                                             static_cast<long>(how.flags), static_cast<long>(how.mode));
+    if (made < 0) return static_cast<int>(made);
+    file.reset(static_cast<int>(made));
+    return 0;
+}
+
+Answer Attempt::change() {
+    Resolver resolver(caller_);
+    Spot spot;
+    int error;
+    if (call_.on_descriptor)
+        error = resolver.find_descriptor(call_.directory, spot);
+    else if ((call_.flags & AT_SYMLINK_NOFOLLOW) && !call_.path.ends_with('/'))
+        error = resolver.find_entry(call_.directory, call_.path, spot);
+    else
+        error = resolver.find_target(call_.directory, call_.path, spot);
+    if (error < 0) return {};
+    return settle(judge_change(rules_, spot.site()), spot, {}, [] { return 0; });
+}
+
+Answer Attempt::make() {
+    Resolver resolver(caller_);
+    Spot spot;
+    const int error = resolver.find_entry(call_.directory, call_.path, spot);
+    if (error < 0) return refused(error);
+    const Kind made = call_.row->act == Act::make_symlink     ? Kind::symlink
+                      : call_.row->act == Act::make_directory ? Kind::directory
+                                                              : Kind::file;
+    return settle(judge_make(rules_, made, spot.site()), spot, {}, [&] { return make_at(spot); });
+}
+
+int Attempt::make_at(const Spot& spot) {
+    const mode_t mask = caller_.file_mask();
+    if (!still_waiting_()) return -EINTR;
+    const int directory = spot.directory.get();
+    const std::string name = spot.last();
+    const FileMask masked(mask);
+    switch (call_.row->act) {
+        case Act::make_directory:
+            return result_of(::mkdirat(directory, name.c_str(), call_.mode));
+        case Act::make_node:
+            return result_of(::mknodat(directory, name.c_str(), call_.mode, call_.device));
+        default:
+            return result_of(::symlinkat(call_.text.c_str(), directory, name.c_str()));
+    }
+}
+
+Answer Attempt::remove() {
+    Resolver resolver(caller_);
+    Spot spot;
+    const int error = resolver.find_entry(call_.directory, call_.path, spot);
+    if (error < 0) return refused(error);
+    return settle(judge_remove(rules_, spot.site()), spot, {}, [&] {
+        return result_of(::unlinkat(spot.directory.get(), spot.last().c_str(), call_.flags));
+    });
+}
+
+Answer Attempt::rename() {
+    Spot from;
+    Spot to;
+    int error = Resolver(caller_).find_entry(call_.directory, call_.path, from);
+    if (error == 0) error = Resolver(caller_).find_entry(call_.second_directory, call_.second_path, to);
+    if (error < 0) return refused(error);
+    const auto flags = static_cast<unsigned>(call_.flags);
+    const Rename rename{from.site(), to.site(), flags,
+                        [&](std::string_view tail) { return brings_along(from, tail); },
+                        [&](std::string_view tail) { return brings_along(to, tail); }};
+    return settle(judge_rename(rules_, rename), from, to, [&] {
+        return result_of(::renameat2(from.directory.get(), from.last().c_str(), to.directory.get(),
+                                     to.last().c_str(), flags));
+    });
+}
+
+int Attempt::find_link_source(Spot& spot) {
+    Resolver resolver(caller_);
+    if (call_.on_descriptor) return resolver.find_descriptor(call_.directory, spot);
+    if (call_.flags & AT_SYMLINK_FOLLOW) return resolver.find_target(call_.directory, call_.path, spot);
+    return resolver.find_entry(call_.directory, call_.path, spot);
+}
+
+Answer Attempt::link() {
+    Spot from;
+    Spot to;
+    int error = find_link_source(from);
+    if (error == 0) error = Resolver(caller_).find_entry(call_.second_directory, call_.second_path, to);
+    if (error == 0 && (call_.flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))) error = -EINVAL;
+    if (error < 0) return refused(error);
+    return settle(judge_link(rules_, from.site(), to.site()), from, to, [&] {
+        const bool by_name = from.directory && !(call_.flags & AT_SYMLINK_FOLLOW);
+        const std::string source =
+            by_name ? from.last() : "/proc/self/fd/" + std::to_string(from.object.get());
+        return result_of(::linkat(from.directory.get(), source.c_str(), to.directory.get(), to.last().c_str(),
+                                  by_name ? 0 : AT_SYMLINK_FOLLOW));
+    });
+}
+
+}  // namespace
+
+Answer answer_call(const wire::AccessRules& rules, const Caller& caller, const Call& call,
+                   const StillWaiting& still_waiting) {
+    Attempt attempt(rules, caller, call, still_waiting);
+    switch (call.row->act) {
+        case Act::open:
+            return asks_to_write(call.how.flags) ? attempt.open() : Answer{};
+        case Act::change:
+            return attempt.change();
+        case Act::remove:
+            return attempt.remove();
+        case Act::rename:
+            return attempt.rename();
+        case Act::link:
+            return attempt.link();
+        case Act::make_directory:
+        case Act::make_node:
+        case Act::make_symlink:
+            return attempt.make();
+    }
+    return refused(-ENOSYS);
+}
+
+void unmake(const Answer& answer) {
+    struct stat made {};
+    struct stat found {};
+    const int directory = answer.made.directory.get();
+    const char* name = answer.made.name.c_str();
+    // Another process of the command may have put its own file there by now.
+    if (::fstat(answer.file.get(), &made) < 0 || ::fstatat(directory, name, &found, AT_SYMLINK_NOFOLLOW) < 0)
+        return;
+    if (made.st_dev == found.st_dev && made.st_ino == found.st_ino) ::unlinkat(directory, name, 0);
+}
+
+}  // namespace sandpipe::launcher

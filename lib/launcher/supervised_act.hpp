@@ -1,0 +1,35 @@
+#pragma once
+
+#include <sandpipe/unique_fd.hpp>
+
+#include <functional>
+#include <string>
+
+#include "launcher/judge.hpp"
+#include "launcher/resolve.hpp"
+#include "launcher/supervised_call.hpp"
+
+namespace sandpipe::launcher {
+
+/// How a call ends. With `perform` it has been carried out, and the caller gets 0 or, if there is one,
+/// `file`.
+struct Answer {
+    Judgement judgement;
+    std::string resolved;
+    std::string second_resolved;
+    unique_fd file;
+    Spot made;  ///< where `file` is
+};
+
+/// False once the caller is gone, or is about to be interrupted: then what was read of it means nothing.
+using StillWaiting = std::function<bool()>;
+
+/// Resolves, judges and, where that is the supervisor's part, carries out. Nothing is done for a caller that
+/// waits no more.
+[[nodiscard]] Answer answer_call(const wire::AccessRules& rules, const Caller& caller, const Call& call,
+                                 const StillWaiting& still_waiting);
+
+/// Takes back a new file that the caller could not be given.
+void unmake(const Answer& answer);
+
+}  // namespace sandpipe::launcher

@@ -1,0 +1,73 @@
+#include "supervised_call.hpp"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+
+#include "launcher/judge.hpp"
+
+namespace sandpipe::launcher {
+namespace {
+
+int directory_argument(const seccomp_data& data, std::int8_t position) {
+    return position < 0 ? AT_FDCWD : static_cast<int>(data.args[position]);
+}
+
+int read_how(const seccomp_data& data, const Caller& caller, open_how& how) {
+    // A longer one asks for something that this version does not know; the kernel may answer.
+    if (data.args[3] != sizeof how) return -E2BIG;
+    return caller.read(data.args[2], &how, sizeof how);
+}
+
+int read_open_flags(const seccomp_data& data, const Caller& caller, Call& call) {
+    const NotifiedCall& row = *call.row;
+    if (row.number == __NR_openat2) return read_how(data, caller, call.how);
+    const std::uint64_t given = row.flags_argument < 0 ? 0 : data.args[row.flags_argument];
+    call.how.flags = static_cast<unsigned>(given) | static_cast<unsigned>(row.at.implied_flags);
+    return 0;
+}
+
+void read_registers(const seccomp_data& data, Call& call) {
+    const CallArguments& at = call.row->at;
+    call.directory = directory_argument(data, at.directory);
+    call.second_directory = directory_argument(data, at.second_directory);
+    if (at.flags >= 0) call.flags = static_cast<int>(data.args[at.flags]);
+    if (call.row->act != Act::open) call.flags |= at.implied_flags;
+    if (at.mode < 0) return;
+    call.mode = static_cast<mode_t>(data.args[at.mode]);
+    call.how.mode = call.mode & 07777;  // open(2) ignores the rest, openat2(2) would refuse it
+    call.device = static_cast<dev_t>(data.args[at.mode + 1]);
+}
+
+int read_paths(const seccomp_data& data, const Caller& caller, Call& call) {
+    const CallArguments& at = call.row->at;
+    const std::uint64_t address = data.args[at.path];
+    // utimensat(2): no path at all means the descriptor; some of the newer calls have that too.
+    if (address == 0 && call.row->act == Act::change && at.directory >= 0 && call.directory >= 0) {
+        call.on_descriptor = true;
+        return 0;
+    }
+    int error = caller.read_path(address, call.path);
+    if (error == 0 && at.second_path >= 0)
+        error = caller.read_path(data.args[at.second_path], call.second_path);
+    if (error == 0 && call.row->act == Act::make_symlink) error = caller.read_path(data.args[0], call.text);
+    if (call.path.empty() && (call.flags & AT_EMPTY_PATH)) call.on_descriptor = true;
+    return error;
+}
+
+}  // namespace
+
+int read_call(const NotifiedCall& row, const seccomp_data& data, const Caller& caller, Call& call) {
+    call.row = &row;
+    read_registers(data, call);
+    const bool removes_directory = row.act == Act::remove && (call.flags & AT_REMOVEDIR);
+    call.operation = removes_directory ? "rmdir" : row.operation;
+    if (row.act == Act::open) {
+        const int error = read_open_flags(data, caller, call);
+        if (error < 0 || !asks_to_write(call.how.flags)) return error;
+    }
+    return read_paths(data, caller, call);
+}
+
+}  // namespace sandpipe::launcher

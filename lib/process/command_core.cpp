@@ -1,0 +1,336 @@
+#include "command_core.hpp"
+
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "wire/packet_socket.hpp"
+
+namespace sandpipe::detail {
+namespace {
+
+EndStatus status_from(int wait_status) {
+    if (WIFEXITED(wait_status)) return Exited{WEXITSTATUS(wait_status)};
+    return Signaled{WTERMSIG(wait_status), WCOREDUMP(wait_status) != 0};
+}
+
+Denial denial_from(const wire::Denied& message) {
+    Denial denial;
+    denial.kind = static_cast<DenialKind>(message.kind);
+    denial.operation = message.operation;
+    denial.path = message.path;
+    denial.resolved = message.resolved;
+    denial.second_path = message.second_path;
+    denial.second_resolved = message.second_resolved;
+    denial.error = message.error;
+    denial.rule = message.rule;
+    denial.pid = message.pid;
+    denial.program = message.program;
+    denial.probe = message.probe;
+    denial.folded = message.folded;
+    return denial;
+}
+
+/// Holds a Completion where a copyable function must carry it.
+template <typename T>
+std::shared_ptr<Completion<T>> shared(Completion<T> done) {
+    return std::make_shared<Completion<T>>(std::move(done));
+}
+
+}  // namespace
+
+// ---- What callers ask for; each goes on on the strand ----
+
+awaitable<bool> CommandCore::start() {
+    std::function<void(Completion<bool>)> begin = [self = shared_from_this()](Completion<bool> done) {
+        self->on_strand([waiting = shared(std::move(done))](CommandCore& core) {
+            core.start_waiter_ = std::move(*waiting);
+            core.begin();
+        });
+    };
+    OnCancel<bool> on_cancel;
+    on_cancel.cancel = [self = shared_from_this()] { self->stop(); };
+    on_cancel.give_back = [self = shared_from_this()](bool) { self->abandon(); };
+    return await_completion<bool>(std::move(begin), std::move(on_cancel));
+}
+
+awaitable<BinaryExecResult> CommandCore::run_to_end() {
+    std::function<void(Completion<BinaryExecResult>)> begin =
+        [self = shared_from_this()](Completion<BinaryExecResult> done) {
+            self->on_strand([waiting = shared(std::move(done))](CommandCore& core) {
+                core.result_waiter_ = std::move(*waiting);
+                core.begin();
+            });
+        };
+    OnCancel<BinaryExecResult> on_cancel;
+    on_cancel.cancel = [self = shared_from_this()] { self->stop(); };
+    return await_completion<BinaryExecResult>(std::move(begin), std::move(on_cancel));
+}
+
+awaitable<std::optional<OutputEvent>> CommandCore::next() {
+    using Event = std::optional<OutputEvent>;
+    std::function<void(Completion<Event>)> begin = [self = shared_from_this()](Completion<Event> done) {
+        self->on_strand([waiting = shared(std::move(done))](CommandCore& core) {
+            core.next_waiter_ = std::move(*waiting);
+            core.pass_on();
+            if (core.next_waiter_ && core.settled_) core.next_waiter_.succeed({});
+        });
+    };
+    OnCancel<Event> on_cancel;
+    on_cancel.cancel = [self = shared_from_this()] {
+        self->on_strand([](CommandCore& core) {
+            if (core.next_waiter_) core.next_waiter_.abort();
+        });
+    };
+    on_cancel.give_back = [self = shared_from_this()](Event event) {
+        self->on_strand([kept = std::make_shared<Event>(std::move(event))](CommandCore& core) {
+            if (*kept) core.sequencer_.unpop(std::move(**kept));
+        });
+    };
+    return await_completion<Event>(std::move(begin), std::move(on_cancel));
+}
+
+awaitable<CommandResult> CommandCore::finish() {
+    std::function<void(Completion<CommandResult>)> begin =
+        [self = shared_from_this()](Completion<CommandResult> done) {
+            self->on_strand([waiting = shared(std::move(done))](CommandCore& core) {
+                core.discarding_ = true;
+                core.pass_on();
+                if (core.settled_) return waiting->succeed(core.result());
+                core.finish_waiter_ = std::move(*waiting);
+            });
+        };
+    OnCancel<CommandResult> on_cancel;
+    on_cancel.cancel = [self = shared_from_this()] { self->stop(); };
+    return await_completion<CommandResult>(std::move(begin), std::move(on_cancel));
+}
+
+void CommandCore::stop() {
+    on_strand([](CommandCore& core) { core.request_stop(Cause::cancelled); });
+}
+
+void CommandCore::abandon() {
+    on_strand([](CommandCore& core) {
+        core.discarding_ = true;
+        core.pass_on();
+        if (!core.stop_.requested()) core.request_stop(Cause::cancelled);
+    });
+}
+
+// ---- The record socket ----
+
+void CommandCore::wait_for_record() {
+    io_->record->async_wait(asio::posix::descriptor_base::wait_read,
+                            bound([](CommandCore& core, const std::error_code& error) {
+                                if (!error) core.on_record();
+                            }));
+}
+
+void CommandCore::on_record() {
+    while (io_ && io_->record) {
+        wire::Packet packet;
+        const int got = wire::receive_packet(io_->record->native_handle(), packet);
+        if (got == -EAGAIN) return wait_for_record();
+        if (got <= 0) {
+            io_->record.reset();
+            return on_lost();
+        }
+        on_message(packet);
+    }
+}
+
+void CommandCore::on_message(const wire::Packet& packet) {
+    wire::Started started;
+    wire::Failure failed;
+    wire::Denied denied;
+    wire::Ended ended;
+    if (wire::decode(packet.bytes, started)) return on_started(started);
+    if (wire::decode(packet.bytes, denied)) return on_denied(denied);
+    if (wire::decode(packet.bytes, ended)) return on_ended(ended);
+    if (wire::decode(packet.bytes, failed)) return on_start_failed(failed);
+    io_->record.reset();
+    on_lost();
+}
+
+/// The place of the denial is noted, and the call let go, at once; the marker takes its place when the output
+/// before it has passed, however late the consumer asks for that.
+void CommandCore::on_denied(const wire::Denied& message) {
+    Denial denial = denial_from(message);
+    denial.time = since_start();
+    if (fields_.session) denial.writable_roots = fields_.session->writable_roots();
+    const OutputSequencer::Positions ends{read_bytes_[0] + unread(0), read_bytes_[1] + unread(1)};
+    if (wire::send_packet(io_->record->native_handle(), wire::encode(wire::Acknowledge{message.id})) < 0)
+        on_lost();
+    runtime_->log(LogLevel::info, id_, "denied " + denial.operation + " " + denial.resolved);
+    sequencer_.on_denial(std::move(denial), ends);
+    pass_on();
+}
+
+void CommandCore::on_ended(const wire::Ended& message) {
+    ended_ = message;
+    on_end(status_from(message.wait_status));
+}
+
+void CommandCore::on_lost() {
+    if (settled_ || ended_ || lost_) return;
+    lost_ = true;
+    runtime_->log(LogLevel::error, id_, "lost: the launcher's side of it went away");
+    if (!program_started_)
+        return fail_start({Stage::launcher,
+                           std::make_error_code(std::errc::connection_reset),
+                           {},
+                           "the launcher, or the session's cell or init, went away"});
+    on_end(Signaled{SIGKILL, false});  // what was below them has been killed by the kernel
+}
+
+void CommandCore::on_end(EndStatus status) {
+    status_ = status;
+    cause_ = stop_.requested() ? stop_.cause() : lost_ ? Cause::lost : Cause::finished;
+    io_->record.reset();
+    io_->deadline.cancel();
+    io_->stop_timer.cancel();
+    end_input();
+    std::array<std::uint64_t, 2> own{unread(0), unread(1)};
+    drain_.on_exit(own, Clock::now());
+    for (std::size_t pipe = 0; pipe < 2; ++pipe)
+        if (io_ && io_->output[pipe]) on_readable(pipe);
+    look_after_drain();
+}
+
+// ---- Stopping ----
+
+void CommandCore::request_stop(Cause cause) {
+    if (settled_ || ended_ || lost_) return;
+    if (!channel_) {
+        // Still waiting for a place: nothing was started, and nothing will be.
+        cause_ = cause;
+        (void)stop_.request(cause, Clock::now());
+        return fail_start({Stage::queue, std::make_error_code(std::errc::operation_canceled), fields_.program,
+                           "cancelled before it was started"});
+    }
+    obey(stop_.request(cause, Clock::now()));
+}
+
+void CommandCore::on_deadline() {
+    runtime_->log(LogLevel::info, id_, "timed out");
+    request_stop(Cause::timed_out);
+}
+
+void CommandCore::on_stop_time() { obey(stop_.on_time(Clock::now())); }
+
+void CommandCore::obey(const StopEscalation::Step& step) {
+    switch (step.act) {
+        case StopEscalation::Act::none:
+            break;
+        case StopEscalation::Act::signal:
+            send_signal(fields_.stop.signal);
+            break;
+        case StopEscalation::Act::kill:
+            send_signal(SIGKILL);
+            break;
+        case StopEscalation::Act::abandon:
+            runtime_->log(LogLevel::error, id_, "the kernel does not end it; given up");
+            if (fields_.session) channel_->send(wire::encode(wire::DiscardCommand{id_}), {});
+            return program_started_
+                       ? on_end(Signaled{SIGKILL, false})
+                       : fail_start({Stage::program, std::make_error_code(std::errc::timed_out),
+                                     fields_.program, "its start hangs, and the kernel does not end it"});
+    }
+    if (step.wake_at && io_) arm(io_->stop_timer, *step.wake_at, &CommandCore::on_stop_time);
+}
+
+void CommandCore::send_signal(int signal) {
+    if (!io_ || !io_->record) return;
+    runtime_->log(LogLevel::debug, id_, "sending " + signal_name(signal));
+    // A launcher that is gone shows as end of file on the same socket.
+    (void)wire::send_packet(io_->record->native_handle(), wire::encode(wire::Signal{signal}));
+}
+
+// ---- The end ----
+
+void CommandCore::look_after_drain() {
+    if (settled_ || !io_) return;
+    const Clock::time_point now = Clock::now();
+    if (drain_.settled(now)) return settle();
+    if (const auto wake_at = drain_.wake_at())
+        arm(io_->drain_timer, std::max(*wake_at, now + std::chrono::milliseconds{1}),
+            &CommandCore::look_after_drain);
+}
+
+void CommandCore::fill_in_facts() {
+    facts_.status = status_;
+    facts_.cause = cause_;
+    if (const auto* exited = std::get_if<Exited>(&status_)) facts_.exit_code = exited->code;
+    facts_.failed = facts_.exit_code != 0 || cause_ != Cause::finished;
+    facts_.forced = stop_.forced();
+    facts_.pipe_held_open = program_started_ && drain_.held_open();
+    facts_.out_facts = output_[0].facts();
+    facts_.err_facts = output_[1].facts();
+    if (timeout_ != kNoTimeout) facts_.timeout = timeout_;
+    facts_.queued = (program_started_ ? started_at_ : Clock::now()) - asked_at_;
+    if (!ended_) return;
+    facts_.survivors_ended = ended_->survivors_ended;
+    facts_.wall = std::chrono::nanoseconds(ended_->monotonic_ns) - started_at_.time_since_epoch();
+    facts_.user = std::chrono::microseconds(ended_->user_us);
+    facts_.system = std::chrono::microseconds(ended_->system_us);
+    facts_.max_rss = ended_->max_rss_bytes;
+}
+
+CommandResult CommandCore::result() const {
+    CommandResult result;
+    static_cast<CommandFacts&>(result) = facts_;
+    result.denials = sequencer_.denials();
+    result.denials_complete = !fields_.session || fields_.session->denials_complete();
+    result.marker = marker_;
+    return result;
+}
+
+void CommandCore::settle() {
+    settled_ = true;
+    end_input();
+    fill_in_facts();
+    sequencer_.on_no_more();
+    runtime_->log(LogLevel::info, id_, "settled: " + std::string(to_string(cause_)));
+    if (mode_ == Mode::streamed) {
+        Finished finished;
+        finished.time = program_started_ ? since_start() : std::chrono::nanoseconds{};
+        finished.result = result();
+        sequencer_.on_finished(std::move(finished));
+    }
+    io_.reset();
+    complete_waiters();
+    runtime_->leave(id_);
+}
+
+void CommandCore::complete_waiters() {
+    if (start_waiter_) start_waiter_.succeed(false);
+    pass_on();
+    if (finish_waiter_) finish_waiter_.succeed(result());
+    if (!result_waiter_) return;
+    BinaryExecResult settled;
+    static_cast<CommandFacts&>(settled) = facts_;
+    settled.out = output_[0].take();
+    settled.err = output_[1].take();
+    result_waiter_.succeed(std::move(settled));
+}
+
+void CommandCore::arm(asio::steady_timer& timer, Clock::time_point at, void (CommandCore::*on_time)()) {
+    timer.expires_at(at);
+    timer.async_wait(bound([on_time](CommandCore& core, const std::error_code& error) {
+        if (!error && core.io_) (core.*on_time)();
+    }));
+}
+
+void CommandCore::release_io() noexcept {
+    io_released_ = true;
+    io_.reset();
+    // Coroutines that wait hold this object: they go now, or nobody ever would.
+    const auto start = std::move(start_waiter_);
+    const auto result = std::move(result_waiter_);
+    const auto next = std::move(next_waiter_);
+    const auto finish = std::move(finish_waiter_);
+    const auto write = std::move(write_waiter_);
+}
+
+}  // namespace sandpipe::detail

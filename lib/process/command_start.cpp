@@ -1,0 +1,166 @@
+#include <sandpipe/error.hpp>
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "process/command_core.hpp"
+#include "process/start_request.hpp"
+#include "sys/descriptors.hpp"
+
+namespace sandpipe::detail {
+namespace {
+
+std::string random_hex(std::size_t bytes) {
+    std::array<unsigned char, 16> random{};
+    if (::getrandom(random.data(), bytes, 0) != static_cast<ssize_t>(bytes))
+        throw Error(Errc::sandbox_failed, "getrandom gave no random numbers");
+    std::string text;
+    for (std::size_t i = 0; i < bytes; ++i) {
+        char digits[3];
+        std::snprintf(digits, sizeof digits, "%02x", random[i]);
+        text += digits;
+    }
+    return text;
+}
+
+constexpr std::size_t kMarkerBytes = 6;
+
+/// Absolute, because the launcher has a cwd of its own. In a session the workspace is the base.
+std::string absolute_cwd(const std::string& cwd, const Session* session) {
+    if (session) return (std::filesystem::path(session->workspace()) / cwd).lexically_normal().string();
+    std::error_code error;
+    const std::filesystem::path base = std::filesystem::current_path(error);
+    if (error && !cwd.starts_with('/')) return cwd;
+    return cwd.empty() ? base.string() : (base / cwd).string();
+}
+
+std::optional<OutputLimit> limit_of(const InvocationFields& fields, const CommandDefaults& defaults) {
+    return fields.limit ? fields.limit : defaults.limit;
+}
+
+}  // namespace
+
+std::shared_ptr<CommandCore> CommandCore::make(std::shared_ptr<RuntimeCore> runtime,
+                                               BinaryInvocation invocation, const CommandDefaults& defaults,
+                                               Mode mode) {
+    runtime->check_usable();
+    check_invocation(invocation.fields());
+    std::shared_ptr<CommandCore> core(
+        new CommandCore(std::move(runtime), std::move(invocation), defaults, mode));
+    core->lay_out_request(defaults);
+    return core;
+}
+
+CommandCore::CommandCore(std::shared_ptr<RuntimeCore> runtime, BinaryInvocation invocation,
+                         const CommandDefaults& defaults, Mode mode)
+    : runtime_(std::move(runtime)),
+      fields_(std::move(invocation.fields())),
+      mode_(mode),
+      id_(runtime_->next_id()),
+      strand_(asio::make_strand(runtime_->executor())),
+      marker_(random_hex(kMarkerBytes)),
+      timeout_(fields_.timeout.value_or(defaults.timeout)),
+      stop_(fields_.stop),
+      sequencer_(fields_.order == Order::merged ? StreamTag::merged : StreamTag::out),
+      output_{LimitedOutput(limit_of(fields_, defaults)), LimitedOutput(limit_of(fields_, defaults))} {}
+
+void CommandCore::lay_out_request(const CommandDefaults& defaults) {
+    const Session* session = fields_.session.get();
+    if (session && session->closed())
+        throw Error(Errc::sandbox_not_initialized, "the sandbox session is closed");
+    request_.id = id_;
+    request_.env = session ? session->environment(fields_.env)
+                           : fields_.env.value_or(defaults.env).resolve(runtime_->environment());
+    request_.programs = candidates(fields_.program, request_.env, runtime_->environment());
+    request_.argv.push_back(fields_.program);
+    request_.argv.insert(request_.argv.end(), fields_.args.begin(), fields_.args.end());
+    request_.cwd = absolute_cwd(fields_.cwd, session);
+    request_.end_survivors = fields_.stop.survivors == Survivors::end;
+    if (session) return;
+    request_.mark = "SANDPIPE_COMMAND=" + random_hex(16);
+    request_.env.push_back(request_.mark);
+}
+
+void CommandCore::begin() {
+    begun_ = true;
+    io_.emplace(strand_);
+    runtime_->join(id_, shared_from_this());
+    arm(io_->start_timer, asked_at_ + fields_.start_timeout, &CommandCore::on_start_time);
+    runtime_->take_place(
+        id_, [self = shared_from_this()] { self->on_strand([](CommandCore& core) { core.on_place(); }); });
+}
+
+void CommandCore::on_place() {
+    if (settled_) return;
+    StdioPlan stdio = plan_stdio(fields_);
+    if (stdio.failure) return on_start_failed(*stdio.failure);
+    send_request(std::move(stdio));
+}
+
+void CommandCore::send_request(StdioPlan stdio) {
+    sys::SocketPair record;
+    if (const int error = sys::make_socket_pair(record); error < 0)
+        return on_start_failed({Stage::resources, -error, "socketpair"});
+    try {
+        channel_ = fields_.session ? fields_.session->channel() : runtime_->launcher();
+    } catch (const Error& error) {
+        return fail_start({Stage::launcher, error.code(), {}, error.text()});
+    }
+    std::vector<unique_fd> fds;
+    fds.push_back(std::move(record.second));
+    for (unique_fd& fd : stdio.child) fds.push_back(std::move(fd));
+    io_->record.emplace(strand_, record.first.release());
+    for (std::size_t pipe = 0; pipe < 2; ++pipe) {
+        if (!stdio.output[pipe]) continue;
+        io_->output[pipe].emplace(strand_, stdio.output[pipe].release());
+        drain_.on_open(pipe);
+    }
+    if (stdio.input) io_->input.emplace(strand_, stdio.input.release());
+    wait_for_record();
+    channel_->send(wire::encode(request_), std::move(fds));
+}
+
+void CommandCore::on_started(const wire::Started& message) {
+    io_->start_timer.cancel();
+    started_at_ = Clock::time_point(std::chrono::nanoseconds(message.monotonic_ns));
+    program_started_ = true;
+    status_ = Exited{};
+    runtime_->log(LogLevel::info, id_,
+                  "started " + fields_.program + " as pid " + std::to_string(message.pid));
+    if (timeout_ != kNoTimeout) arm(io_->deadline, started_at_ + timeout_, &CommandCore::on_deadline);
+    for (std::size_t pipe = 0; pipe < 2; ++pipe) read_when_ready(pipe);
+    if (const auto* bytes = std::get_if<Input::Bytes>(&fields_.input.source())) {
+        input_ = bytes->data;
+        input_ends_ = true;
+    }
+    write_input();
+    if (start_waiter_) start_waiter_.succeed(true);
+}
+
+void CommandCore::on_start_failed(const wire::Failure& failure) {
+    fail_start({failure.stage, std::error_code(failure.error, std::generic_category()), failure.path,
+                start_hint(failure, request_)});
+}
+
+void CommandCore::fail_start(NotStarted failure) {
+    if (settled_) return;
+    status_ = std::move(failure);
+    if (stop_.requested()) cause_ = stop_.cause();
+    settle();
+}
+
+void CommandCore::on_start_time() {
+    if (program_started_ || settled_) return;
+    const Stage stage = channel_ ? Stage::program : Stage::queue;
+    send_signal(SIGKILL);
+    fail_start({stage, std::make_error_code(std::errc::timed_out), fields_.program,
+                "it had not started within start_timeout"});
+}
+
+}  // namespace sandpipe::detail

@@ -1,0 +1,190 @@
+#include "launcher_process.hpp"
+
+#include <sandpipe/error.hpp>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "sys/descriptors.hpp"
+#include "sys/raw_syscall.hpp"
+
+extern "C" const char sandpipe_launcher_image[];
+extern "C" const char sandpipe_launcher_image_end[];
+
+namespace sandpipe::detail {
+namespace {
+
+using sys::raw_syscall;
+using sys::word;
+
+constexpr int kControlFd = 3;  // where the helper expects them
+constexpr int kHostFd = 4;
+constexpr int kImageFd = 5;
+
+/// What the two children below read; they share our memory and make raw system calls only.
+struct Script {
+    int control = -1;
+    int host = -1;
+    int image = -1;
+    int error = 0;
+    int pidfd = -1;  // a number in the table of descriptors that the intermediate shares with us
+    char* helper_stack = nullptr;
+};
+
+constexpr std::size_t kStackBytes = 16 * 1024;
+
+/// Becomes the helper. Its table of descriptors is a copy, so the host's own are not touched.
+[[gnu::no_sanitize("address", "undefined", "thread")]] int become_helper(void* argument) {
+    auto& script = *static_cast<Script*>(argument);
+    // Sources are lifted above the targets first: any of them may sit on a target.
+    const long control = raw_syscall(SYS_fcntl, script.control, F_DUPFD, 64);
+    const long host = raw_syscall(SYS_fcntl, script.host, F_DUPFD, 64);
+    const long image = raw_syscall(SYS_fcntl, script.image, F_DUPFD, 64);
+    long error = raw_syscall(SYS_dup3, control, kControlFd, 0);
+    if (error >= 0) error = raw_syscall(SYS_dup3, host, kHostFd, 0);
+    if (error >= 0) error = raw_syscall(SYS_dup3, image, kImageFd, O_CLOEXEC);
+    // Whatever the host had open, CLOEXEC or not, goes no further.
+    if (error >= 0) error = raw_syscall(SYS_close_range, kImageFd + 1, ~0U, 0);
+    const char* argv[] = {"sandpipe-launcher", nullptr};
+    const char* envp[] = {nullptr};
+    if (error >= 0)
+        error = raw_syscall(SYS_execveat, kImageFd, word(""), word(argv), word(envp), AT_EMPTY_PATH);
+    script.error = static_cast<int>(-error);
+    for (;;) raw_syscall(SYS_exit_group, 127);
+}
+
+/// Makes the helper and ends: the helper then belongs to pid 1, or to a subreaper.
+[[gnu::no_sanitize("address", "undefined", "thread")]] int become_intermediate(void* argument) {
+    auto& script = *static_cast<Script*>(argument);
+    const int pid = ::clone(become_helper, script.helper_stack + kStackBytes,
+                            CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, argument, &script.pidfd);
+    if (pid < 0 && script.error == 0) script.error = errno;
+    for (;;) raw_syscall(SYS_exit_group, 0);
+}
+
+/// All signals blocked while a child shares this memory: none of the host's handlers may run in it.
+class SignalsBlocked {
+  public:
+    SignalsBlocked() {
+        sigset_t all;
+        sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    SignalsBlocked(const SignalsBlocked&) = delete;
+    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+    ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+  private:
+    sigset_t before_{};
+};
+
+/// 0, or what stopped it. `pidfd` is the helper's.
+int run_image(int control, int host, int image, unique_fd& pidfd) {
+    std::vector<char> stacks(2 * kStackBytes);
+    Script script{control, host, image, 0, -1, stacks.data() + kStackBytes};
+    const SignalsBlocked blocked;
+    // No exit signal: a "clone child" (wait(2), __WCLONE), which the host's own waits pass over. It shares
+    // our descriptors, so that the helper's pidfd appears here; the helper itself gets a copy.
+    const int saved = errno;
+    const int pid = ::clone(become_intermediate, stacks.data() + kStackBytes,
+                            CLONE_VM | CLONE_VFORK | CLONE_FILES, &script);
+    const int clone_error = errno;
+    errno = saved;
+    if (pid < 0) return clone_error;
+    while (::waitpid(pid, nullptr, __WCLONE) < 0 && errno == EINTR) {
+    }
+    pidfd.reset(script.pidfd);
+    if (script.error != 0) return script.error;
+    return -sys::lift(pidfd);
+}
+
+/// The embedded image in a memfd; made once, because it never changes.
+int embedded_image(int& error) {
+    static unique_fd memfd;
+    static const int made = sys::make_sealed_memfd(
+        "sandpipe-launcher", sandpipe_launcher_image,
+        static_cast<std::size_t>(sandpipe_launcher_image_end - sandpipe_launcher_image), true, memfd);
+    error = -made;
+    return memfd.get();
+}
+
+struct Attempt {
+    std::string what;
+    int error = 0;
+};
+
+class Start {
+  public:
+    Start() {
+        sys::SocketPair pair;
+        int error = sys::make_socket_pair(pair);
+        if (error == 0) error = sys::open_pidfd(::getpid(), host_);
+        if (error < 0)
+            throw Error(Errc::sandbox_failed,
+                        std::string("cannot make the launcher's sockets: ") + std::strerror(-error));
+        control_ = std::move(pair.first);
+        helper_end_ = std::move(pair.second);
+    }
+
+    bool embedded() {
+        int error = 0;
+        const int image = embedded_image(error);
+        if (error == 0) error = run_image(helper_end_.get(), host_.get(), image, process_.pidfd);
+        return note("the embedded image in a memfd", error);
+    }
+
+    bool file(const std::filesystem::path& path) {
+        unique_fd image;
+        int error = -sys::open_file(path.c_str(), O_RDONLY, 0, image);
+        if (error == 0) error = run_image(helper_end_.get(), host_.get(), image.get(), process_.pidfd);
+        return note(path.string(), error);
+    }
+
+    LauncherProcess take() {
+        process_.control = std::move(control_);
+        return std::move(process_);
+    }
+
+    [[noreturn]] void give_up() const {
+        std::string text = "the launcher cannot be started:";
+        for (const Attempt& attempt : attempts_)
+            text += " " + attempt.what + ": " + std::strerror(attempt.error) + ";";
+        throw Error(Errc::sandbox_dependency_missing,
+                    text +
+                        " allow memfds to be executed (sysctl vm.memfd_noexec=0), or install the launcher and"
+                        " name it in RuntimeOptions::launcher_path");
+    }
+
+  private:
+    bool note(std::string what, int error) {
+        if (error != 0) attempts_.push_back({std::move(what), error});
+        return error == 0;
+    }
+
+    unique_fd control_;
+    unique_fd helper_end_;
+    unique_fd host_;
+    LauncherProcess process_;
+    std::vector<Attempt> attempts_;
+};
+
+}  // namespace
+
+LauncherProcess start_launcher(const std::filesystem::path& chosen) {
+    Start start;
+    const bool started =
+        chosen.empty() ? start.embedded() || start.file(SANDPIPE_INSTALLED_LAUNCHER) : start.file(chosen);
+    if (!started) start.give_up();
+    return start.take();
+}
+
+}  // namespace sandpipe::detail

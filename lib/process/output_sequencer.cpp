@@ -1,0 +1,89 @@
+#include "output_sequencer.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace sandpipe::detail {
+namespace {
+
+constexpr OutputSequencer::Positions kNoEnds{std::numeric_limits<std::uint64_t>::max(),
+                                             std::numeric_limits<std::uint64_t>::max()};
+
+}  // namespace
+
+void OutputSequencer::on_data(std::size_t pipe, std::string data, std::chrono::nanoseconds time) {
+    if (data.empty()) return;
+    waiting_bytes_ += data.size();
+    held_.push_back({pipe, std::move(data), time});
+    pump();
+}
+
+void OutputSequencer::on_denial(Denial denial, const Positions& ends) {
+    marks_.push_back({std::move(denial), ends});
+    pump();
+}
+
+void OutputSequencer::on_warning(Warning warning) { emit(std::move(warning)); }
+
+void OutputSequencer::on_end(std::size_t pipe) {
+    ended_[pipe] = true;
+    pump();
+}
+
+void OutputSequencer::on_no_more() {
+    ended_ = {true, true};
+    pump();
+}
+
+void OutputSequencer::on_finished(Finished finished) { emit(std::move(finished)); }
+
+OutputEvent OutputSequencer::pop() {
+    OutputEvent event = std::move(ready_.front());
+    ready_.pop_front();
+    if (const auto* chunk = std::get_if<OutputChunk>(&event)) waiting_bytes_ -= chunk->data.size();
+    return event;
+}
+
+void OutputSequencer::unpop(OutputEvent event) {
+    if (const auto* chunk = std::get_if<OutputChunk>(&event)) waiting_bytes_ += chunk->data.size();
+    ready_.push_front(std::move(event));
+}
+
+void OutputSequencer::pump() {
+    while (!marks_.empty()) {
+        emit_held(marks_.front().ends);
+        if (!reached(marks_.front().ends)) return;
+        emit(std::move(marks_.front().denial));
+        marks_.pop_front();
+    }
+    emit_held(kNoEnds);
+}
+
+/// Emits what is held, in order of arrival, as far as it lies before `ends`.
+void OutputSequencer::emit_held(const Positions& ends) {
+    std::deque<Held> rest;
+    for (Held& held : held_) {
+        const std::uint64_t room = ends[held.pipe] - std::min(passed_[held.pipe], ends[held.pipe]);
+        const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(room, held.data.size()));
+        if (size > 0) {
+            passed_[held.pipe] += size;
+            emit(OutputChunk{0, held.time, tags_[held.pipe], held.data.substr(0, size)});
+        }
+        if (size < held.data.size()) rest.push_back({held.pipe, held.data.substr(size), held.time});
+    }
+    held_ = std::move(rest);
+}
+
+bool OutputSequencer::reached(const Positions& ends) const noexcept {
+    const auto done = [&](std::size_t pipe) { return ended_[pipe] || passed_[pipe] >= ends[pipe]; };
+    return done(0) && done(1);
+}
+
+void OutputSequencer::emit(OutputEvent event) {
+    std::visit([this](auto& value) { value.seq = next_seq_++; }, event);
+    if (const auto* denial = std::get_if<Denial>(&event)) denials_.push_back(*denial);
+    ready_.push_back(std::move(event));
+}
+
+}  // namespace sandpipe::detail

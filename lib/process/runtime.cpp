@@ -1,0 +1,214 @@
+#include <sandpipe/error.hpp>
+#include <sandpipe/runtime.hpp>
+
+#include <asio/execution/context.hpp>
+#include <asio/execution_context.hpp>
+#include <asio/query.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include <unistd.h>
+
+#include "process/launcher_process.hpp"
+#include "process/runtime_core.hpp"
+
+namespace sandpipe {
+namespace detail {
+namespace {
+
+using Lock = std::unique_lock<std::mutex>;
+
+std::vector<std::string> snapshot_of_environment() {
+    std::vector<std::string> entries;
+    for (char** entry = environ; entry && *entry; ++entry) entries.emplace_back(*entry);
+    return entries;
+}
+
+/// Tells the Runtimes of a context that it is being destroyed, while their I/O objects can still be.
+class RuntimeService : public asio::execution_context::service {
+  public:
+    using key_type = RuntimeService;
+    static inline asio::execution_context::id id;
+
+    explicit RuntimeService(asio::execution_context& context) : asio::execution_context::service(context) {}
+
+    void add(const std::shared_ptr<RuntimeCore>& core) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        cores_.insert(core);
+    }
+
+  private:
+    void shutdown() override {
+        for (const std::weak_ptr<RuntimeCore>& entry : cores_)
+            if (const std::shared_ptr<RuntimeCore> core = entry.lock()) core->release_io();
+    }
+
+    std::mutex mutex_;
+    std::set<std::weak_ptr<RuntimeCore>, std::owner_less<>> cores_;
+};
+
+}  // namespace
+
+RuntimeCore::RuntimeCore(asio::any_io_executor executor, RuntimeOptions options)
+    : executor_(std::move(executor)),
+      options_(std::move(options)),
+      environment_(snapshot_of_environment()),
+      owner_(::getpid()),
+      launchers_(options_.launchers) {}
+
+void RuntimeCore::log(LogLevel level, std::uint64_t command_id, const std::string& text) const {
+    if (options_.logger) options_.logger(LogRecord{level, command_id, text});
+}
+
+void RuntimeCore::check_usable() const {
+    if (::getpid() != owner_)
+        throw Error(Errc::sandbox_not_initialized,
+                    "this process was forked from the Runtime's: make a Runtime of its own in the child");
+    if (closed_) throw Error(Errc::sandbox_not_initialized, "the Runtime is closed");
+}
+
+std::shared_ptr<PacketChannel> RuntimeCore::launcher() {
+    check_usable();
+    const Lock lock(mutex_);
+    Launcher& slot = launchers_[next_launcher_++ % launchers_.size()];
+    if (!slot.channel || !slot.channel->alive()) start_launcher_in(slot);
+    return slot.channel;
+}
+
+void RuntimeCore::start_launcher_in(Launcher& slot) {
+    if (slot.channel) log(LogLevel::warning, 0, "a launcher was lost; starting another");
+    LauncherProcess process = start_launcher(options_.launcher_path);
+    slot.channel = PacketChannel::open(executor_, std::move(process.control));
+    slot.pidfd = std::move(process.pidfd);
+}
+
+void RuntimeCore::join(std::uint64_t id, const std::shared_ptr<RuntimeMember>& member) {
+    const Lock lock(mutex_);
+    members_[id] = member;
+}
+
+void RuntimeCore::leave(std::uint64_t id) {
+    give_place(id);
+    std::vector<Ending> ended;
+    {
+        const Lock lock(mutex_);
+        members_.erase(id);
+        for (Ending& ending : endings_) ending.ids.erase(id);
+        const auto open =
+            std::partition(endings_.begin(), endings_.end(), [](const Ending& e) { return !e.ids.empty(); });
+        ended.assign(std::make_move_iterator(open), std::make_move_iterator(endings_.end()));
+        endings_.erase(open, endings_.end());
+    }
+    for (Ending& ending : ended) ending.done.succeed(true);
+}
+
+void RuntimeCore::take_place(std::uint64_t id, std::function<void()> go) {
+    {
+        const Lock lock(mutex_);
+        if (options_.max_running != 0 && places_.size() >= options_.max_running) {
+            queue_.emplace_back(id, std::move(go));
+            return;
+        }
+        places_[id] = true;
+    }
+    go();
+}
+
+void RuntimeCore::give_place(std::uint64_t id) {
+    std::function<void()> go;
+    {
+        const Lock lock(mutex_);
+        std::erase_if(queue_, [id](const auto& entry) { return entry.first == id; });
+        if (places_.erase(id) == 0 || queue_.empty()) return;
+        places_[queue_.front().first] = true;
+        go = std::move(queue_.front().second);
+        queue_.pop_front();
+    }
+    go();
+}
+
+std::map<std::uint64_t, std::shared_ptr<RuntimeMember>> RuntimeCore::members() {
+    const Lock lock(mutex_);
+    std::map<std::uint64_t, std::shared_ptr<RuntimeMember>> alive;
+    for (const auto& [id, entry] : members_)
+        if (std::shared_ptr<RuntimeMember> member = entry.lock()) alive.emplace(id, std::move(member));
+    return alive;
+}
+
+void RuntimeCore::end_members(const std::function<bool(const RuntimeMember&)>& which, Completion<bool> done) {
+    auto chosen = members();
+    std::erase_if(chosen, [&](const auto& entry) { return !which(*entry.second); });
+    if (chosen.empty()) return done.succeed(true);
+    Ending ending;
+    for (const auto& [id, member] : chosen) ending.ids.insert(id);
+    ending.done = std::move(done);
+    {
+        const Lock lock(mutex_);
+        endings_.push_back(std::move(ending));
+    }
+    for (const auto& [id, member] : chosen) member->request_end();
+}
+
+void RuntimeCore::cut_off() noexcept {
+    closed_ = true;
+    // In a forked child the sockets are the parent's too, and are not ours to shut down.
+    if (::getpid() != owner_) return;
+    const Lock lock(mutex_);
+    for (const Launcher& slot : launchers_)
+        if (slot.channel) slot.channel->shut_down();
+}
+
+void RuntimeCore::release_io() noexcept {
+    closed_ = true;
+    for (const auto& [id, member] : members()) member->release_io();
+    std::vector<Ending> dropped;
+    const Lock lock(mutex_);
+    queue_.clear();
+    dropped.swap(endings_);
+    for (const Launcher& slot : launchers_)
+        if (slot.channel) slot.channel->release_io();
+}
+
+}  // namespace detail
+
+Runtime::Runtime(asio::any_io_executor executor, RuntimeOptions options) {
+    constexpr unsigned kMostLaunchers = 64;
+    if (options.launchers < 1 || options.launchers > kMostLaunchers)
+        throw Error(Errc::invalid_sandbox_config,
+                    "RuntimeOptions::launchers is " + std::to_string(options.launchers) +
+                        "; it must be from 1 to " + std::to_string(kMostLaunchers));
+    if (!executor) throw Error(Errc::invalid_sandbox_config, "Runtime: the executor is empty");
+    core_ = std::make_shared<detail::RuntimeCore>(executor, std::move(options));
+    asio::use_service<detail::RuntimeService>(asio::query(executor, asio::execution::context)).add(core_);
+}
+
+Runtime::~Runtime() { core_->cut_off(); }
+
+namespace {
+
+awaitable<bool> end_members(std::shared_ptr<detail::RuntimeCore> core, bool commands) {
+    std::function<void(detail::Completion<bool>)> start = [core, commands](detail::Completion<bool> done) {
+        core->end_members(
+            [=](const detail::RuntimeMember& member) { return member.is_command() == commands; },
+            std::move(done));
+    };
+    return detail::await_completion<bool>(std::move(start));
+}
+
+}  // namespace
+
+awaitable<void> Runtime::close() {
+    auto core = core_;
+    core->refuse_starts();
+    co_await end_members(core, true);
+    co_await end_members(core, false);
+    core->cut_off();
+}
+
+}  // namespace sandpipe

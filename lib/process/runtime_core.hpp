@@ -1,0 +1,108 @@
+#pragma once
+
+#include <sandpipe/runtime.hpp>
+#include <sandpipe/unique_fd.hpp>
+
+#include <sys/types.h>
+
+#include <asio/any_io_executor.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "process/completion.hpp"
+#include "process/packet_channel.hpp"
+
+namespace sandpipe::detail {
+
+class Session;
+
+/// Something that lives by the Runtime's I/O and must let go of it when the context goes: a command or a
+/// session.
+class RuntimeMember {
+  public:
+    virtual ~RuntimeMember() = default;
+    /// Whether it is a command; sessions end after their commands.
+    [[nodiscard]] virtual bool is_command() const noexcept = 0;
+    /// The session that a command runs in; nullptr for plain commands and for sessions themselves.
+    [[nodiscard]] virtual const Session* session() const noexcept = 0;
+    /// Stops by the member's own policy; it leaves the Runtime when it has ended.
+    virtual void request_end() = 0;
+    /// Gives up I/O objects and waiting handlers, at once and without callbacks. The context is being
+    /// destroyed.
+    virtual void release_io() noexcept = 0;
+};
+
+/// What all commands and sessions of a Runtime share. Thread-safe; held by each of them.
+class RuntimeCore : public std::enable_shared_from_this<RuntimeCore> {
+  public:
+    RuntimeCore(asio::any_io_executor executor, RuntimeOptions options);
+
+    [[nodiscard]] const asio::any_io_executor& executor() const noexcept { return executor_; }
+    /// The environment as it was when the Runtime was made.
+    [[nodiscard]] const std::vector<std::string>& environment() const noexcept { return environment_; }
+    [[nodiscard]] std::uint64_t next_id() noexcept { return ++last_id_; }
+    void log(LogLevel level, std::uint64_t command_id, const std::string& text) const;
+
+    /// Throws E_SANDBOX_NOT_INITIALIZED when closed, or in a child that the host forked.
+    void check_usable() const;
+    /// A helper's control socket, in turn; starts the helper where there is none or the old one is lost.
+    [[nodiscard]] std::shared_ptr<PacketChannel> launcher();
+
+    /// Every command between its start and its end, and every session.
+    void join(std::uint64_t id, const std::shared_ptr<RuntimeMember>& member);
+    void leave(std::uint64_t id);
+
+    /// A place among `max_running`: calls `go` at once, or when one becomes free, in order.
+    void take_place(std::uint64_t id, std::function<void()> go);
+    /// Gives back a place that was given, or the claim to one.
+    void give_place(std::uint64_t id);
+
+    /// From now on nothing starts.
+    void refuse_starts() noexcept { closed_ = true; }
+    /// Ends the members that `which` picks and completes when they have left.
+    void end_members(const std::function<bool(const RuntimeMember&)>& which, Completion<bool> done);
+    /// The Runtime object is gone: cuts the helpers off. Never throws or blocks.
+    void cut_off() noexcept;
+    /// The context is being destroyed.
+    void release_io() noexcept;
+
+  private:
+    struct Launcher {
+        std::shared_ptr<PacketChannel> channel;
+        unique_fd pidfd;
+    };
+
+    struct Ending {
+        std::set<std::uint64_t> ids;  // still to leave
+        Completion<bool> done;
+    };
+
+    void start_launcher_in(Launcher& slot);
+    [[nodiscard]] std::map<std::uint64_t, std::shared_ptr<RuntimeMember>> members();
+
+    const asio::any_io_executor executor_;
+    const RuntimeOptions options_;
+    const std::vector<std::string> environment_;
+    const pid_t owner_;
+    std::atomic<std::uint64_t> last_id_{0};
+    std::atomic<bool> closed_{false};
+
+    std::mutex mutex_;
+    std::vector<Launcher> launchers_;
+    std::size_t next_launcher_ = 0;
+    std::map<std::uint64_t, std::weak_ptr<RuntimeMember>> members_;
+    std::map<std::uint64_t, bool> places_;  // who has one
+    std::deque<std::pair<std::uint64_t, std::function<void()>>> queue_;
+    std::vector<Ending> endings_;
+};
+
+}  // namespace sandpipe::detail

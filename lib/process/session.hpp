@@ -1,0 +1,31 @@
+#pragma once
+
+#include <sandpipe/environment.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "process/packet_channel.hpp"
+
+namespace sandpipe::detail {
+
+/// What a command needs to know of the sandbox it runs in. Made by the sandbox layer, carried by invocations.
+/// Immutable once made, except for being closed.
+class Session {
+  public:
+    virtual ~Session() = default;
+
+    /// Where start requests go.
+    [[nodiscard]] virtual const std::shared_ptr<PacketChannel>& channel() const noexcept = 0;
+    /// The session's own part of the environment with the command's laid over it.
+    [[nodiscard]] virtual std::vector<std::string> environment(
+        const std::optional<Environment>& overlay) const = 0;
+    [[nodiscard]] virtual const std::string& workspace() const noexcept = 0;
+    [[nodiscard]] virtual const std::vector<std::string>& writable_roots() const noexcept = 0;
+    [[nodiscard]] virtual bool denials_complete() const noexcept = 0;
+    [[nodiscard]] virtual bool closed() const noexcept = 0;
+};
+
+}  // namespace sandpipe::detail

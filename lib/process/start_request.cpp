@@ -1,0 +1,127 @@
+#include "start_request.hpp"
+
+#include <sandpipe/error.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <string_view>
+
+namespace sandpipe::detail {
+namespace {
+
+constexpr std::string_view kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+[[noreturn]] void refuse(const std::string& text) { throw Error(Errc::invalid_sandbox_config, text); }
+
+void check_text(const std::string& text, const std::string& what) {
+    if (const std::size_t at = text.find('\0'); at != std::string::npos)
+        refuse(what + " has a NUL byte at " + std::to_string(at) + "; the kernel would cut it there");
+}
+
+void check_positive(std::chrono::nanoseconds value, const std::string& what) {
+    if (value <= value.zero())
+        refuse(what + " is " + std::to_string(value.count()) + " ns; it must be positive, or kNoTimeout");
+}
+
+void check_stop(const StopPolicy& stop) {
+    if (stop.signal < 1 || stop.signal >= NSIG)
+        refuse("stop.signal is " + std::to_string(stop.signal) + "; signals are 1 to " +
+               std::to_string(NSIG - 1));
+    if (stop.grace < stop.grace.zero()) refuse("stop.grace is negative");
+    check_positive(stop.abandon_after, "stop.abandon_after");
+}
+
+std::uint64_t total(const std::vector<std::string>& texts) {
+    std::uint64_t bytes = 0;
+    for (const std::string& text : texts) bytes += text.size() + 1;
+    return bytes;
+}
+
+std::size_t longest(const std::vector<std::string>& texts) {
+    const auto shorter = [](const std::string& a, const std::string& b) { return a.size() < b.size(); };
+    return static_cast<std::size_t>(std::max_element(texts.begin(), texts.end(), shorter) - texts.begin());
+}
+
+std::string describe_longest(const std::vector<std::string>& texts, const std::string& name) {
+    if (texts.empty()) return {};
+    const std::size_t index = longest(texts);
+    return ", longest " + name + "[" + std::to_string(index) + "] with " +
+           std::to_string(texts[index].size()) + " bytes";
+}
+
+std::string size_hint(const wire::StartCommand& request) {
+    return "argv " + std::to_string(total(request.argv)) + " bytes" + describe_longest(request.argv, "argv") +
+           "; environment " + std::to_string(total(request.env)) + " bytes" +
+           describe_longest(request.env, "env") +
+           "; the kernel takes 131071 bytes a string and a quarter of the stack limit in all (execve(2)):"
+           " pass data by stdin or a file";
+}
+
+std::string program_hint(const wire::Failure& failure, const wire::StartCommand& request) {
+    if (failure.error == ENOEXEC)
+        return "no executable format and no \"#!\" line: start it by its interpreter, such as sh";
+    if (failure.error == EACCES) return "it is a directory";
+    if (failure.error == ETXTBSY) return "another process still has it open for writing";
+    const std::string& name = request.argv.front();
+    if (name.find('/') != std::string::npos) return "a relative path is relative to the command's cwd";
+    return "not found in the command's PATH";
+}
+
+}  // namespace
+
+void check_invocation(const InvocationFields& fields) {
+    if (fields.program.empty()) refuse("the program's name is empty");
+    check_text(fields.program, "the program's name");
+    for (std::size_t i = 0; i < fields.args.size(); ++i)
+        check_text(fields.args[i], "args[" + std::to_string(i) + "]");
+    check_text(fields.cwd, "cwd");
+    if (fields.timeout) check_positive(*fields.timeout, "timeout");
+    check_positive(fields.start_timeout, "start_timeout");
+    check_stop(fields.stop);
+}
+
+const char* find_variable(const std::vector<std::string>& env, std::string_view name) {
+    for (const std::string& entry : env)
+        if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
+            return entry.c_str() + name.size() + 1;
+    return nullptr;
+}
+
+std::vector<std::string> candidates(const std::string& program, const std::vector<std::string>& env,
+                                    const std::vector<std::string>& fallback) {
+    if (program.find('/') != std::string::npos) return {program};
+    const char* own = find_variable(env, "PATH");
+    const char* path = own ? own : find_variable(fallback, "PATH");
+    std::string_view rest = path ? std::string_view(path) : kDefaultPath;
+    std::vector<std::string> found;
+    for (;;) {
+        const std::size_t end = rest.find(':');
+        const std::string_view directory = rest.substr(0, end);
+        found.push_back((directory.empty() ? "." : std::string(directory)) + "/" + program);
+        if (end == std::string_view::npos) return found;
+        rest.remove_prefix(end + 1);
+    }
+}
+
+std::string start_hint(const wire::Failure& failure, const wire::StartCommand& request) {
+    switch (failure.stage) {
+        case Stage::cwd:
+            return "the working directory must exist and be searchable for the command";
+        case Stage::program:
+            return program_hint(failure, request);
+        case Stage::interpreter:
+            return "the file exists; the interpreter in its \"#!\" line or its loader does not";
+        case Stage::permission:
+            return "the file may not be executed: see its mode (chmod +x), a noexec mount, or the policy";
+        case Stage::arguments:
+            return size_hint(request);
+        case Stage::resources:
+            return "processes, descriptors or memory are short: see ulimit -u, ulimit -n, or max_running";
+        default:
+            return {};
+    }
+}
+
+}  // namespace sandpipe::detail

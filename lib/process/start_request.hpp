@@ -1,0 +1,28 @@
+#pragma once
+
+#include <sandpipe/invocation.hpp>
+
+#include <string>
+#include <vector>
+
+#include "wire/messages.hpp"
+
+namespace sandpipe::detail {
+
+/// Throws `Error` E_INVALID_SANDBOX_CONFIG naming the first thing that no command can be started with: an
+/// empty program, NUL in a string, a timeout that is not positive, a signal that does not exist, ...
+void check_invocation(const InvocationFields& fields);
+
+/// What to try for `program`: itself if it has a slash, else its name in each directory of the PATH of `env`,
+/// or of `fallback` if that has none. An empty directory in PATH means the command's cwd.
+[[nodiscard]] std::vector<std::string> candidates(const std::string& program,
+                                                  const std::vector<std::string>& env,
+                                                  const std::vector<std::string>& fallback);
+
+/// The value of `name` in a block of "NAME=VALUE"; nullptr if it is not there.
+[[nodiscard]] const char* find_variable(const std::vector<std::string>& env, std::string_view name);
+
+/// A remedy for a failed start, for the user. Looks at sizes and names only; starts nothing.
+[[nodiscard]] std::string start_hint(const wire::Failure& failure, const wire::StartCommand& request);
+
+}  // namespace sandpipe::detail

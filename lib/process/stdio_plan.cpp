@@ -1,0 +1,121 @@
+#include "stdio_plan.hpp"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "sys/descriptors.hpp"
+
+namespace sandpipe::detail {
+namespace {
+
+class Planner {
+  public:
+    explicit Planner(const InvocationFields& fields) : fields_(fields) {}
+
+    StdioPlan run() {
+        unique_fd child[3];
+        const bool ok =
+            std::visit([&](const auto& source) { return input(source, child[0]); }, fields_.input.source()) &&
+            std::visit([&](const auto& sink) { return output(sink, 0, child[1]); }, fields_.out.sink()) &&
+            error_output(child[1], child[2]);
+        if (ok)
+            for (unique_fd& fd : child) plan_.child.push_back(std::move(fd));
+        return std::move(plan_);
+    }
+
+  private:
+    bool check(int error, Stage stage, const std::string& what) {
+        if (error == -EMFILE || error == -ENFILE) stage = Stage::resources;
+        if (error < 0) plan_.failure = wire::Failure{stage, -error, what};
+        return error >= 0;
+    }
+
+    bool open(const std::string& path, int flags, Stage stage, unique_fd& fd) {
+        // O_NONBLOCK for the open alone: FIFOs must not block the host, and the command gets a blocking
+        // descriptor.
+        int error = sys::open_file(path.c_str(), flags | O_NONBLOCK | O_NOCTTY, 0666, fd);
+        if (error >= 0) error = ::fcntl(fd.get(), F_SETFL, flags & O_APPEND) < 0 ? -errno : 0;
+        return check(error, stage, path);
+    }
+
+    bool pipe_for(unique_fd& child, unique_fd& host, bool host_reads) {
+        sys::Pipe pipe;
+        if (!check(sys::make_pipe(pipe), Stage::resources, "pipe")) return false;
+        host = std::move(host_reads ? pipe.read_end : pipe.write_end);
+        child = std::move(host_reads ? pipe.write_end : pipe.read_end);
+        return check(sys::set_nonblocking(host.get()), Stage::resources, "pipe");
+    }
+
+    bool input(const Input::None&, unique_fd& child) {
+        return open("/dev/null", O_RDONLY, Stage::input, child);
+    }
+    bool input(const Input::Bytes&, unique_fd& child) { return pipe_for(child, plan_.input, false); }
+    bool input(const Input::Stream&, unique_fd& child) { return pipe_for(child, plan_.input, false); }
+    bool input(const Input::File& file, unique_fd& child) {
+        return open(file.path, O_RDONLY, Stage::input, child);
+    }
+    bool input(const Input::Descriptor& source, unique_fd& child) {
+        return check(sys::duplicate(source.fd->get(), child), Stage::input, "descriptor");
+    }
+
+    bool output(const Output::Capture&, std::size_t index, unique_fd& child) {
+        return pipe_for(child, plan_.output[index], true);
+    }
+    bool output(const Output::Discard&, std::size_t, unique_fd& child) {
+        return open("/dev/null", O_WRONLY, Stage::output, child);
+    }
+    bool output(const Output::Inherit&, std::size_t index, unique_fd& child) {
+        const int own = index == 0 ? STDOUT_FILENO : STDERR_FILENO;
+        return check(sys::duplicate(own, child), Stage::output,
+                     index == 0 ? "the host's stdout" : "the host's stderr");
+    }
+    bool output(const Output::File& file, std::size_t, unique_fd& child) {
+        const int mode = file.mode == FileMode::append ? O_APPEND : O_TRUNC;
+        return open(file.path, O_WRONLY | O_CREAT | mode, Stage::output, child);
+    }
+    bool output(const Output::Descriptor& sink, std::size_t, unique_fd& child) {
+        return check(sys::duplicate(sink.fd->get(), child), Stage::output, "descriptor");
+    }
+
+    /// Merged, stderr goes where stdout goes.
+    bool error_output(const unique_fd& out, unique_fd& child) {
+        if (fields_.order == Order::merged)
+            return check(sys::duplicate(out.get(), child), Stage::resources, "descriptor");
+        return std::visit([&](const auto& sink) { return output(sink, 1, child); }, fields_.err.sink());
+    }
+
+    const InvocationFields& fields_;
+    StdioPlan plan_;
+};
+
+}  // namespace
+
+StdioPlan plan_stdio(const InvocationFields& fields) { return Planner(fields).run(); }
+
+long write_quietly(int fd, const char* data, std::size_t size) {
+    sigset_t pipe_signal;
+    sigset_t before;
+    sigset_t pending;
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    ::sigpending(&pending);
+    ::pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+    ssize_t written;
+    do written = ::write(fd, data, size);
+    while (written < 0 && errno == EINTR);
+    const long result = written < 0 ? -errno : written;
+    // The signal of a broken pipe goes to the writing thread (pipe(7)): it is taken here, unless one was
+    // there before.
+    constexpr timespec kNow{};
+    if (result == -EPIPE && !sigismember(&pending, SIGPIPE)) ::sigtimedwait(&pipe_signal, nullptr, &kNow);
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return result;
+}
+
+}  // namespace sandpipe::detail

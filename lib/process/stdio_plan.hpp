@@ -1,0 +1,30 @@
+#pragma once
+
+#include <sandpipe/invocation.hpp>
+#include <sandpipe/unique_fd.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "wire/messages.hpp"
+
+namespace sandpipe::detail {
+
+/// A command's descriptors 0 to 2, and the host's ends of those that are pipes.
+struct StdioPlan {
+    std::vector<unique_fd> child;          ///< stdin, stdout, stderr
+    unique_fd input;                       ///< to write stdin to; non-blocking
+    std::array<unique_fd, 2> output;       ///< to read stdout (or both) and stderr from; non-blocking
+    std::optional<wire::Failure> failure;  ///< a file or descriptor that cannot be used, or none left
+};
+
+/// Opens what `fields` asks for. The command's ends are ordinary blocking descriptors. Never blocks: a FIFO
+/// without a reader is a failure (ENXIO), one without a writer is empty until there is one.
+[[nodiscard]] StdioPlan plan_stdio(const InvocationFields& fields);
+
+/// Writes without blocking and without SIGPIPE, whatever the host does with that signal. A count or -errno.
+[[nodiscard]] long write_quietly(int fd, const char* data, std::size_t size);
+
+}  // namespace sandpipe::detail

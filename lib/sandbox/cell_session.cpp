@@ -1,0 +1,176 @@
+#include "cell_session.hpp"
+
+#include <sandpipe/error.hpp>
+
+#include <asio/bind_executor.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/strand.hpp>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "process/completion.hpp"
+#include "sys/descriptors.hpp"
+#include "wire/messages.hpp"
+
+namespace sandpipe {
+namespace {
+
+using detail::Completion;
+using detail::OnCancel;
+using detail::PacketChannel;
+
+constexpr std::chrono::seconds kStartTimeout{30};
+
+/// What came of waiting: a packet, or nothing when the cell went away.
+struct Answer {
+    std::optional<wire::Packet> packet;
+    bool timed_out = false;
+};
+
+/// Waits for the cell's one message, on a strand of its own.
+class AnswerWait : public std::enable_shared_from_this<AnswerWait> {
+  public:
+    AnswerWait(const asio::any_io_executor& executor, std::shared_ptr<PacketChannel> channel)
+        : strand_(asio::make_strand(executor)), channel_(std::move(channel)), timer_(strand_) {}
+
+    void begin(Completion<Answer> done) {
+        auto waiting = std::make_shared<Completion<Answer>>(std::move(done));
+        asio::post(strand_, [self = shared_from_this(), waiting] {
+            self->done_ = std::move(*waiting);
+            self->timer_.expires_after(kStartTimeout);
+            self->timer_.async_wait(asio::bind_executor(self->strand_, [self](const std::error_code& error) {
+                Answer late;
+                late.timed_out = true;
+                if (!error) self->finish(std::move(late));
+            }));
+            self->channel_->receive([self](wire::Packet* packet) { self->take(packet); });
+        });
+    }
+
+    void cancel() {
+        asio::post(strand_, [self = shared_from_this()] {
+            self->channel_->shut_down();
+            if (self->done_) self->done_.abort();
+            self->timer_.cancel();
+        });
+    }
+
+  private:
+    void take(wire::Packet* packet) {
+        auto answer = std::make_shared<Answer>();
+        if (packet) answer->packet = std::move(*packet);
+        asio::post(strand_, [self = shared_from_this(), answer] { self->finish(std::move(*answer)); });
+    }
+
+    void finish(Answer answer) {
+        timer_.cancel();
+        if (done_) done_.succeed(std::move(answer));
+    }
+
+    asio::strand<asio::any_io_executor> strand_;
+    std::shared_ptr<PacketChannel> channel_;
+    asio::steady_timer timer_;
+    Completion<Answer> done_;
+};
+
+awaitable<Answer> wait_for_answer(const asio::any_io_executor& executor,
+                                  std::shared_ptr<PacketChannel> channel) {
+    auto wait = std::make_shared<AnswerWait>(executor, std::move(channel));
+    std::function<void(Completion<Answer>)> begin = [wait](Completion<Answer> done) {
+        wait->begin(std::move(done));
+    };
+    OnCancel<Answer> on_cancel;
+    // Weak: the slot lives in the coroutine that `wait` keeps.
+    on_cancel.cancel = [weak = std::weak_ptr(wait)] {
+        if (const auto waiting = weak.lock()) waiting->cancel();
+    };
+    return detail::await_completion<Answer>(std::move(begin), std::move(on_cancel));
+}
+
+std::string remedy(const wire::Failure& failure) {
+    if (failure.stage == Stage::namespaces && failure.error == ENOSPC)
+        return "; the limit of user namespaces is reached: raise sysctl user.max_user_namespaces";
+    if (failure.stage == Stage::namespaces)
+        return "; user namespaces are restricted here: allow them (sysctl kernel.unprivileged_userns_clone=1,"
+               " kernel.apparmor_restrict_unprivileged_userns=0, or a container profile that permits "
+               "unshare)";
+    if (failure.stage == Stage::landlock)
+        return "; the kernel needs Landlock (5.13 or later, with lsm=landlock)";
+    if (failure.stage == Stage::seccomp)
+        return "; the kernel needs seccomp with user notification (5.14 or later)";
+    return {};
+}
+
+/// A refusal of the machine, as against a path that is wrong or a step that broke.
+bool machine_refuses(const wire::Failure& failure) {
+    switch (failure.stage) {
+        case Stage::namespaces:
+        case Stage::landlock:
+        case Stage::seccomp:
+            return true;
+        default:
+            return failure.error == EPERM || failure.error == ENOSYS;
+    }
+}
+
+[[noreturn]] void throw_failure(const wire::Failure& failure) {
+    const Errc code = machine_refuses(failure) ? Errc::sandbox_unsupported_env : Errc::sandbox_failed;
+    throw Error(code, "the sandbox could not be made: " + std::string(to_string(failure.stage)) + " " +
+                          failure.path + ": " + std::strerror(failure.error) + remedy(failure));
+}
+
+wire::EnforcementFacts facts_from(const Answer& answer) {
+    if (answer.timed_out) throw Error(Errc::sandbox_failed, "the sandbox's cell did not answer within 30 s");
+    if (!answer.packet) throw Error(Errc::sandbox_failed, "the sandbox's cell ended before it answered");
+    wire::CellReady ready;
+    wire::Failure failure;
+    if (wire::decode(answer.packet->bytes, ready)) return ready.facts;
+    if (wire::decode(answer.packet->bytes, failure)) throw_failure(failure);
+    throw Error(Errc::sandbox_failed, "the sandbox's cell answered with a message of another protocol");
+}
+
+}  // namespace
+
+awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, const wire::SessionPlan& plan) {
+    sys::SocketPair pair;
+    if (const int error = sys::make_socket_pair(pair); error < 0)
+        throw Error(Errc::sandbox_failed,
+                    std::string("no socket for the sandbox's cell: ") + std::strerror(-error));
+    CellStart start;
+    start.channel = PacketChannel::open(runtime->executor(), std::move(pair.first));
+    std::vector<unique_fd> fds;
+    fds.push_back(std::move(pair.second));
+    wire::MakeCell request;
+    request.plan = plan;
+    runtime->launcher()->send(wire::encode(request), std::move(fds));
+    const Answer answer = co_await wait_for_answer(runtime->executor(), start.channel);
+    start.facts = facts_from(answer);
+    co_return start;
+}
+
+CellSession::CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart start,
+                         const wire::SessionPlan& plan, SessionEnvironment environment)
+    : runtime_(std::move(runtime)),
+      channel_(std::move(start.channel)),
+      environment_(std::move(environment)),
+      workspace_(plan.workspace),
+      roots_(plan.rules.writable_roots()),
+      denials_complete_(start.facts.denials && plan.rules.enabled),
+      id_(runtime_->next_id()) {}
+
+CellSession::~CellSession() {
+    channel_->shut_down();
+    runtime_->leave(id_);
+}
+
+void CellSession::request_end() {
+    closed_ = true;
+    channel_->shut_down();
+    runtime_->leave(id_);
+}
+
+}  // namespace sandpipe

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <sandpipe/awaitable.hpp>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "process/runtime_core.hpp"
+#include "process/session.hpp"
+#include "sandbox/session_environment.hpp"
+#include "wire/session_plan.hpp"
+
+namespace sandpipe {
+
+/// What a cell said of itself once it stood.
+struct CellStart {
+    std::shared_ptr<detail::PacketChannel> channel;
+    wire::EnforcementFacts facts;
+};
+
+/// Has a launcher make a cell from `plan` and waits for it, at most 30 s. Throws `Error`
+/// E_SANDBOX_UNSUPPORTED_ENV where the machine refuses a mechanism, with the remedy, and E_SANDBOX_FAILED for
+/// every other failed step. Cancellation ends the cell and throws operation_aborted.
+awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, const wire::SessionPlan& plan);
+
+/// A session's cell as its commands need it. The cell ends when this object goes, or at close.
+class CellSession final : public detail::Session, public detail::RuntimeMember {
+  public:
+    CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart start, const wire::SessionPlan& plan,
+                SessionEnvironment environment);
+    ~CellSession() override;
+
+    [[nodiscard]] const std::shared_ptr<detail::PacketChannel>& channel() const noexcept override {
+        return channel_;
+    }
+    [[nodiscard]] std::vector<std::string> environment(
+        const std::optional<Environment>& overlay) const override {
+        return session_environment(environment_, overlay);
+    }
+    [[nodiscard]] const std::string& workspace() const noexcept override { return workspace_; }
+    [[nodiscard]] const std::vector<std::string>& writable_roots() const noexcept override { return roots_; }
+    [[nodiscard]] bool denials_complete() const noexcept override { return denials_complete_; }
+    [[nodiscard]] bool closed() const noexcept override { return closed_; }
+
+    [[nodiscard]] bool is_command() const noexcept override { return false; }
+    [[nodiscard]] const Session* session() const noexcept override { return nullptr; }
+    void request_end() override;
+    void release_io() noexcept override { channel_->release_io(); }
+
+    [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+    /// New commands are refused from now on.
+    void refuse_starts() noexcept { closed_ = true; }
+
+  private:
+    const std::shared_ptr<detail::RuntimeCore> runtime_;
+    const std::shared_ptr<detail::PacketChannel> channel_;
+    const SessionEnvironment environment_;
+    const std::string workspace_;
+    const std::vector<std::string> roots_;
+    const bool denials_complete_;
+    const std::uint64_t id_;
+    std::atomic<bool> closed_{false};
+};
+
+}  // namespace sandpipe

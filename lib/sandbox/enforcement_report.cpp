@@ -1,0 +1,139 @@
+#include <sandpipe/enforcement_report.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "make_report.hpp"
+
+namespace sandpipe {
+namespace {
+
+using wire::EnforcementFacts;
+using wire::SessionPlan;
+
+// landlock(7): the version that can tell truncation from writing.
+constexpr int kFullLandlockAbi = 3;
+
+struct Finding {
+    Enforced enforced = Enforced::full;
+    std::string detail;
+};
+
+Finding always(const EnforcementFacts&, const SessionPlan&) { return {}; }
+
+Finding namespaces(const EnforcementFacts& facts, const SessionPlan&) {
+    if (facts.user_namespace) return {};
+    return {Enforced::partial, "without a user namespace: user ids are those of the host"};
+}
+
+Finding filesystem(const EnforcementFacts& facts, const SessionPlan& plan) {
+    if (!plan.filesystem_enforced) return {Enforced::none, "filesystem.disabled is true"};
+    if (facts.landlock_abi > 0) return {};
+    return {Enforced::partial, "by mounts alone, without Landlock"};
+}
+
+Finding denied_reads(const EnforcementFacts&, const SessionPlan& plan) {
+    if (!plan.filesystem_enforced) return {Enforced::none, "filesystem.disabled is true"};
+    return {};
+}
+
+Finding network(const EnforcementFacts& facts, const SessionPlan& plan) {
+    if (!plan.own_network) return {Enforced::none, "network.disabled is true: the host's network"};
+    if (!facts.network_namespace) return {Enforced::none, "no network namespace"};
+    return {Enforced::full, "no network but the session's own loopback"};
+}
+
+Finding landlock(const EnforcementFacts& facts, const SessionPlan& plan) {
+    if (facts.landlock_abi <= 0)
+        return {Enforced::none, "this kernel has no Landlock, or it is not enabled (lsm=)"};
+    if (!plan.filesystem_enforced) return {Enforced::none, "filesystem.disabled is true"};
+    const std::string version = "ABI " + std::to_string(facts.landlock_abi);
+    if (facts.landlock_abi >= kFullLandlockAbi) return {Enforced::full, version};
+    return {Enforced::partial, version + "; from ABI 3 (Linux 6.2) truncation is covered too"};
+}
+
+Finding denials(const EnforcementFacts& facts, const SessionPlan&) {
+    if (!facts.denials)
+        return {Enforced::partial,
+                "no notification from seccomp here: refused calls fail, but are not listed"};
+    if (facts.wait_killable) return {};
+    return {Enforced::full, "signals may interrupt a judged call (Linux before 5.19)"};
+}
+
+Finding limits(const EnforcementFacts&, const SessionPlan& plan) {
+    const bool has_tmp_size = std::any_of(
+        plan.mounts.begin(), plan.mounts.end(),
+        [](const wire::MountOp& op) { return op.step == wire::MountStep::private_tmp && op.bytes > 0; });
+    if (has_tmp_size) return {Enforced::partial, "the size of /tmp only"};
+    return {Enforced::none, "no limits were asked for"};
+}
+
+struct Row {
+    std::string_view name;
+    Finding (*find)(const EnforcementFacts&, const SessionPlan&);
+};
+
+constexpr std::array kRows{
+    Row{"namespaces", namespaces},
+    Row{"filesystem", filesystem},
+    Row{"denied_reads", denied_reads},
+    Row{"network", network},
+    Row{"ipc", always},
+    Row{"landlock", landlock},
+    Row{"seccomp", always},
+    Row{"capabilities", always},
+    Row{"no_new_privs", always},
+    Row{"processes", always},
+    Row{"denials", denials},
+    Row{"limits", limits},
+};
+
+/// What a weaker session gave up is never reported as enforced, and never left out.
+void mark_given_up(EnforcementReport& report, const std::string& name) {
+    const auto found = std::find_if(report.mechanisms.begin(), report.mechanisms.end(),
+                                    [&](const Mechanism& mechanism) { return mechanism.name == name; });
+    Mechanism& mechanism = found != report.mechanisms.end() ? *found : report.mechanisms.emplace_back();
+    mechanism = {name, Enforced::none, "given up, because this machine refuses it"};
+}
+
+}  // namespace
+
+std::string_view to_string(Enforced enforced) noexcept {
+    switch (enforced) {
+        case Enforced::full:
+            return "full";
+        case Enforced::partial:
+            return "partial";
+        case Enforced::none:
+            break;
+    }
+    return "none";
+}
+
+const Mechanism* EnforcementReport::find(std::string_view name) const noexcept {
+    for (const Mechanism& mechanism : mechanisms)
+        if (mechanism.name == name) return &mechanism;
+    return nullptr;
+}
+
+nlohmann::json EnforcementReport::to_json() const {
+    nlohmann::json report = nlohmann::json::object();
+    for (const Mechanism& mechanism : mechanisms)
+        report[mechanism.name] = {{"enforced", to_string(mechanism.enforced)}, {"detail", mechanism.detail}};
+    return report;
+}
+
+EnforcementReport make_report(const EnforcementFacts& facts, const SessionPlan& plan) {
+    EnforcementReport report;
+    for (const Row& row : kRows) {
+        Finding finding = row.find(facts, plan);
+        report.mechanisms.push_back({std::string(row.name), finding.enforced, std::move(finding.detail)});
+    }
+    for (const std::string& name : facts.given_up) mark_given_up(report, name);
+    return report;
+}
+
+}  // namespace sandpipe

@@ -1,0 +1,144 @@
+#include "mandatory_denies.hpp"
+
+#include <sandpipe/error.hpp>
+
+#include <system_error>
+
+#include "resolved_path.hpp"
+#include "wire/access_rules.hpp"
+
+namespace sandpipe {
+namespace {
+
+// About two seconds of searching on a local disk.
+constexpr std::size_t kMaxEntries = 2'000'000;
+
+constexpr std::string_view kGit = ".git";
+
+std::string_view first_name(std::string_view name) { return name.substr(0, name.find('/')); }
+
+std::vector<std::string_view> names_in_force(const FilesystemPolicy& policy) {
+    std::vector<std::string_view> names;
+    for (const std::string_view name : kMandatoryDenies) {
+        const auto& except = policy.mandatory_deny_except;
+        const bool lifted = std::find(except.begin(), except.end(), name) != except.end();
+        if (!lifted && !(name == ".git/config" && policy.allow_git_config)) names.push_back(name);
+    }
+    return names;
+}
+
+std::string rule_text(std::string_view name) {
+    const bool of_config = name == ".git/config";
+    return std::string(name) + (of_config ? " (always denied without allowGitConfig)" : " (always denied)");
+}
+
+class MandatorySearch {
+  public:
+    MandatorySearch(const std::vector<std::string>& roots, const FilesystemPolicy& policy,
+                    const PathFacts& facts)
+        : roots_(roots), names_(names_in_force(policy)), facts_(facts) {}
+
+    MandatoryPlaces all() {
+        for (const std::string& root : roots_) {
+            deny_around(root);
+            const PathFact fact = facts_.look(root);
+            if (fact.exists() && fact.kind != PathKind::directory) continue;
+            deny_at_root(root);
+            if (fact.exists()) search(root);
+        }
+        return std::move(found_);
+    }
+
+  private:
+    // A root that is or lies in a denied place, such as ~/.vscode, or that has half of its name, such as
+    // /w/.git.
+    void deny_around(const std::string& root) {
+        for (std::string_view above = root; above != "/";) {
+            above = parent_path(above);
+            for (const std::string_view name : names_) {
+                const std::string path = join_path(above, name);
+                if (wire::holds(path, root) || wire::holds(root, path)) deny(path, rule_text(name));
+            }
+        }
+    }
+
+    void deny_at_root(const std::string& root) {
+        for (const std::string_view name : names_)
+            if (first_name(name) != kGit) deny(join_path(root, name), rule_text(name));
+        deny_git(root);
+    }
+
+    void search(const std::string& root) {
+        std::vector<std::string> ahead{root};
+        while (!ahead.empty()) {
+            const std::string directory = std::move(ahead.back());
+            ahead.pop_back();
+            const DirectoryListing listing = facts_.list(directory);
+            if (listing.error) found_.warnings.push_back(unsearched(directory, listing.error));
+            for (const DirectoryEntry& entry : listing.entries) visit(root, directory, entry, ahead);
+        }
+    }
+
+    void visit(const std::string& root, const std::string& directory, const DirectoryEntry& entry,
+               std::vector<std::string>& ahead) {
+        if (++entries_ > kMaxEntries) refuse(root);
+        bool is_denied = entry.name == kGit;
+        if (is_denied) deny_git(directory);
+        for (const std::string_view name : names_) {
+            if (first_name(name) != entry.name || entry.name == kGit) continue;
+            deny(join_path(directory, name), rule_text(name));
+            is_denied = is_denied || name == entry.name;
+        }
+        if (entry.kind != PathKind::directory || is_denied || entry.name == "node_modules") return;
+        std::string next = join_path(directory, entry.name);
+        // A root within a root has a search of its own.
+        if (std::find(roots_.begin(), roots_.end(), next) == roots_.end()) ahead.push_back(std::move(next));
+    }
+
+    // Hooks and settings of a repository; the pointer of a linked one; and where there is none, all of it,
+    // because a new repository would bring its own hooks and settings.
+    void deny_git(const std::string& directory) {
+        const std::string git = join_path(directory, kGit);
+        const PathFact fact = resolve_path(git, facts_).fact;
+        for (const std::string_view name : names_) {
+            if (first_name(name) != kGit) continue;
+            if (fact.kind == PathKind::directory) {
+                deny(join_path(directory, name), rule_text(name));
+            } else {
+                deny(git,
+                     fact.exists() ? ".git (always denied)" : ".git (always denied without allowGitInit)");
+            }
+        }
+    }
+
+    void deny(std::string path, std::string text) {
+        found_.places.push_back({std::move(path), std::move(text)});
+    }
+
+    static std::string unsearched(const std::string& directory, int error) {
+        return "the always denied names below " + directory +
+               " are not protected: " + std::generic_category().message(error);
+    }
+
+    [[noreturn]] static void refuse(const std::string& root) {
+        throw Error(Errc::invalid_sandbox_config,
+                    "filesystem.allowWrite grants " + root + ", which has more than " +
+                        std::to_string(kMaxEntries) +
+                        " entries to search for always denied names; grant a smaller directory");
+    }
+
+    const std::vector<std::string>& roots_;
+    std::vector<std::string_view> names_;
+    const PathFacts& facts_;
+    MandatoryPlaces found_;
+    std::size_t entries_ = 0;
+};
+
+}  // namespace
+
+MandatoryPlaces find_mandatory_denies(const std::vector<std::string>& roots, const FilesystemPolicy& policy,
+                                      const PathFacts& facts) {
+    return MandatorySearch(roots, policy, facts).all();
+}
+
+}  // namespace sandpipe

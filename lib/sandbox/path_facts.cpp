@@ -1,0 +1,74 @@
+#include "path_facts.hpp"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <memory>
+#include <string_view>
+
+namespace sandpipe {
+namespace {
+
+PathKind kind_of(mode_t mode) {
+    switch (mode & S_IFMT) {
+        case S_IFREG:
+            return PathKind::file;
+        case S_IFDIR:
+            return PathKind::directory;
+        case S_IFLNK:
+            return PathKind::symlink;
+        case S_IFCHR:
+        case S_IFBLK:
+            return PathKind::device;
+        default:
+            return PathKind::other;
+    }
+}
+
+/// The kind that the directory itself tells, which saves a call for each entry; missing where it does not
+/// tell.
+PathKind kind_of_entry(unsigned char type) {
+    return type == DT_UNKNOWN ? PathKind::missing : kind_of(static_cast<mode_t>(DTTOIF(type)));
+}
+
+struct CloseDirectory {
+    void operator()(DIR* directory) const noexcept { ::closedir(directory); }
+};
+
+}  // namespace
+
+PathFact HostPathFacts::look(const std::string& path) const {
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) == 0) return {kind_of(status.st_mode), 0, status.st_nlink};
+    if (errno == ENOENT || errno == ENOTDIR) return {};
+    return {PathKind::unreachable, errno, 1};
+}
+
+std::string HostPathFacts::link_target(const std::string& path) const {
+    std::array<char, PATH_MAX> target{};
+    const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
+    return size > 0 ? std::string(target.data(), static_cast<std::size_t>(size)) : std::string{};
+}
+
+DirectoryListing HostPathFacts::list(const std::string& path) const {
+    DirectoryListing listing;
+    const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(path.c_str()));
+    if (!directory) return {{}, errno};
+    errno = 0;
+    while (const dirent* entry = ::readdir(directory.get())) {
+        const std::string_view name = entry->d_name;
+        if (name == "." || name == "..") continue;
+        PathKind kind = kind_of_entry(entry->d_type);
+        if (kind == PathKind::missing) kind = look(path + "/" + std::string(name)).kind;
+        listing.entries.push_back({std::string(name), kind});
+        errno = 0;
+    }
+    listing.error = errno;
+    return listing;
+}
+
+}  // namespace sandpipe

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sandpipe {
+
+enum class PathKind : std::uint8_t {
+    missing,
+    file,
+    directory,
+    symlink,
+    device,
+    other,        ///< a FIFO or a socket
+    unreachable,  ///< there may be something, but the caller cannot look at it
+};
+
+/// What stands at a path, a symbolic link not followed.
+struct PathFact {
+    PathKind kind = PathKind::missing;
+    int error = 0;                 ///< of an unreachable one
+    std::uint64_t hard_links = 1;  ///< names that the file has
+
+    [[nodiscard]] bool exists() const noexcept {
+        return kind != PathKind::missing && kind != PathKind::unreachable;
+    }
+};
+
+struct DirectoryEntry {
+    std::string name;  ///< neither "." nor ".."
+    PathKind kind = PathKind::missing;
+};
+
+struct DirectoryListing {
+    std::vector<DirectoryEntry> entries;
+    int error = 0;  ///< not 0: it could not be read to its end
+};
+
+/// All that planning a session wants to know about the file system. Paths are absolute.
+class PathFacts {
+  public:
+    virtual ~PathFacts() = default;
+    [[nodiscard]] virtual PathFact look(const std::string& path) const = 0;
+    /// Where a symbolic link points, as it is written in it; empty if that cannot be read.
+    [[nodiscard]] virtual std::string link_target(const std::string& path) const = 0;
+    [[nodiscard]] virtual DirectoryListing list(const std::string& path) const = 0;
+};
+
+/// The file system as this process sees it. Keeps nothing: every call asks the kernel.
+class HostPathFacts final : public PathFacts {
+  public:
+    [[nodiscard]] PathFact look(const std::string& path) const override;
+    [[nodiscard]] std::string link_target(const std::string& path) const override;
+    [[nodiscard]] DirectoryListing list(const std::string& path) const override;
+};
+
+}  // namespace sandpipe

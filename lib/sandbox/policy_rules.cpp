@@ -1,0 +1,167 @@
+#include "policy_rules.hpp"
+
+#include <sandpipe/error.hpp>
+
+#include <algorithm>
+#include <system_error>
+
+#include "mandatory_denies.hpp"
+#include "own_places.hpp"
+
+namespace sandpipe {
+namespace {
+
+using wire::Access;
+
+[[noreturn]] void refuse(const PolicyEntry& entry, const std::string& text) {
+    throw Error(Errc::invalid_sandbox_config, entry.where + ": " + text);
+}
+
+std::string quoted(const std::string& path) { return "\"" + path + "\""; }
+
+std::string reason_of(const ResolvedPath& path) { return std::generic_category().message(path.fact.error); }
+
+// The kernel's own trees are settings of the machine, and "/" holds them.
+void check_can_be_writable(const PolicyEntry& entry) {
+    const std::string& place = entry.path.place;
+    if (wire::holds(kDev, place))
+        refuse(entry, place + " is in /dev; grant device nodes by filesystem.devices");
+    if (place == "/" || wire::holds(kProc, place) || wire::holds(kSys, place))
+        refuse(entry,
+               place + " cannot be made writable; accepted: places other than /, /proc, /sys and below them");
+    if (entry.path.fact.kind == PathKind::unreachable)
+        refuse(entry, quoted(entry.absolute) + " cannot be looked at: " + reason_of(entry.path));
+}
+
+bool holds_any(std::string_view place, const std::vector<std::string>& others) {
+    return std::any_of(others.begin(), others.end(),
+                       [&](const std::string& other) { return wire::holds(place, other); });
+}
+
+bool is_in_own_tree(std::string_view place) { return wire::holds(kDev, place) || wire::holds(kProc, place); }
+
+}  // namespace
+
+void PolicyRules::grant_device(const PolicyEntry& entry) {
+    const std::string& place = entry.path.place;
+    if (place != entry.absolute)
+        refuse(entry, quoted(entry.absolute) + " leads to " + place + "; name the node itself");
+    if (entry.path.fact.kind != PathKind::device)
+        refuse(entry, quoted(place) + " is not an existing device node");
+    if (!is_own_device(place)) found.devices.push_back(place);
+}
+
+void PolicyRules::allow_write(const PolicyEntry& entry) {
+    if (is_standard_stream(entry.absolute) || is_own_device(entry.path.place)) return;
+    check_can_be_writable(entry);
+    if (!entry.path.fact.exists()) return allow_missing(entry);
+    add(Access::allow_write, entry.path, entry.rule);
+}
+
+void PolicyRules::allow_missing(const PolicyEntry& entry) {
+    const std::string missing = quoted(entry.absolute) + " does not exist";
+    switch (policy_.missing_allow_write) {
+        case MissingAllowWrite::create:
+            break;
+        case MissingAllowWrite::skip:
+            return warn(entry.where + ": " + missing + " and is not granted");
+        case MissingAllowWrite::error:
+            refuse(entry,
+                   missing + R"(; make it, or set filesystem.missingAllowWrite to "create" or "skip")");
+    }
+    // It is a directory by the time the plan is carried out.
+    ResolvedPath path = entry.path;
+    path.fact.kind = PathKind::directory;
+    create_directories.push_back(path.place);
+    add(Access::allow_write, path, entry.rule);
+}
+
+void PolicyRules::allow_read(const PolicyEntry& entry) {
+    const std::string& place = entry.path.place;
+    // Read as the session has them, whatever the policy says.
+    if (is_standard_stream(entry.absolute) || is_own_device(place) || place == kDev ||
+        wire::holds(kProc, place))
+        return;
+    if (wire::holds(kDev, place))
+        return warn(entry.where + ": " + place +
+                    " is in /dev and not granted; filesystem.devices grants nodes");
+    if (entry.path.fact.exists()) return add(Access::allow_read, entry.path, entry.rule);
+    // A mount that hides a directory of the host cannot show what will come into it.
+    warn(entry.where + ": " + quoted(entry.absolute) + " does not exist and is not granted");
+}
+
+void PolicyRules::deny_read(const PolicyEntry& entry) {
+    if (wire::holds(kProc, entry.path.place))
+        refuse(entry,
+               entry.path.place + " is in /proc, which is the session's own; its reading cannot be denied");
+    deny(Access::deny_read, entry);
+}
+
+void PolicyRules::deny_write(const PolicyEntry& entry) { deny(Access::deny_write, entry); }
+
+void PolicyRules::deny(Access access, const PolicyEntry& entry) {
+    const ResolvedPath& path = entry.path;
+    if (path.place == "/") refuse(entry, "/ cannot be denied as a whole, for nothing could start");
+    if (wire::holds(kDev, path.place)) return deny_in_dev(access, entry);
+    add(access, path, entry.rule);
+    warn_of_alias(path, entry.rule);
+    if (path.fact.kind == PathKind::unreachable)
+        warn(entry.where + ": " + quoted(entry.absolute) + " cannot be looked at (" + reason_of(path) +
+             "), so it is protected by its name only");
+}
+
+// The host's /dev is out of reach, so there is nothing to mount over; a rule keeps the name from being made.
+// But a link to /dev/null in a deny list must not take /dev/null away.
+void PolicyRules::deny_in_dev(Access access, const PolicyEntry& entry) {
+    const std::string& place = entry.path.place;
+    for (const std::string& device : found.devices)
+        if (wire::holds(place, device))
+            throw Error(Errc::sandbox_policy_conflict,
+                        entry.where + " denies " + device + ", which filesystem.devices grants");
+    protect_way(entry.path, entry.rule);
+    if (place == kDev || is_own_device(place))
+        return warn(entry.where + ": " + place + " is the session's own and not denied");
+    found.rules.rules.push_back({access, place, entry.rule});
+}
+
+void PolicyRules::deny_mandatory() {
+    const std::vector<std::string> roots = found.rules.writable_roots();
+    MandatoryPlaces mandatory = find_mandatory_denies(roots, policy_, facts_);
+    for (const MandatoryPlace& place : mandatory.places) deny_mandatory(place.path, place.text, roots);
+    for (std::string& warning : mandatory.warnings) warn(std::move(warning));
+}
+
+void PolicyRules::deny_mandatory(const std::string& path, const std::string& rule,
+                                 const std::vector<std::string>& roots) {
+    const ResolvedPath resolved = resolve_path(path, facts_);
+    // A command may have made a link of this name. The next session protects the link, and must not lose its
+    // workspace or its devices to it.
+    const bool leads_astray = !resolved.passed.empty() && holds_any(resolved.place, roots);
+    if (leads_astray)
+        warn(path + " leads to " + resolved.place + ", which is granted; only the link is protected");
+    if (leads_astray || is_in_own_tree(resolved.place)) return protect_way(resolved, rule);
+    add(Access::deny_write, resolved, rule);
+    warn_of_alias(resolved, rule);
+}
+
+void PolicyRules::add(Access access, const ResolvedPath& path, const std::string& rule) {
+    const bool allows = access == Access::allow_read || access == Access::allow_write;
+    protect_way(path, allows ? rule + " (the way to it)" : rule);
+    found.rules.rules.push_back({access, path.place, rule});
+    if (path.fact.exists()) found.places[path.place] = path.fact.kind == PathKind::directory;
+}
+
+// Who replaces a link on the way sends the path elsewhere: at a denied path there would be another file, and
+// a granted one would grant another place to the next session.
+void PolicyRules::protect_way(const ResolvedPath& path, const std::string& rule) {
+    for (const std::string& name : path.passed)
+        if (!is_in_own_tree(name)) found.rules.rules.push_back({Access::deny_write, name, rule});
+}
+
+void PolicyRules::warn_of_alias(const ResolvedPath& path, const std::string& rule) {
+    if (path.fact.kind != PathKind::file || path.fact.hard_links < 2) return;
+    warn(path.place + " has " + std::to_string(path.fact.hard_links - 1) +
+         " more hard link(s), which are not protected by " + rule);
+}
+
+}  // namespace sandpipe

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <sandpipe/unique_fd.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sandpipe::wire {
+
+/// A received message and the descriptors that came with it.
+struct Packet {
+    std::string bytes;
+    std::vector<unique_fd> fds;
+};
+
+/// Sends one packet without blocking and without SIGPIPE. A body that is too large for a packet travels in a
+/// sealed memfd, which `receive_packet` reads back. Returns 0 or -errno; -EAGAIN (the peer does not read) and
+/// -ETOOMANYREFS (too many descriptors under way, unix(7)) pass, everything else is final.
+[[nodiscard]] int send_packet(int socket, std::string_view bytes, std::span<const int> fds = {});
+
+/// Takes one packet without blocking. Returns 1, 0 at end of file, or -errno; -EPROTO for a packet that was
+/// cut or whose body cannot be read. All descriptors are CLOEXEC and at least 3.
+[[nodiscard]] int receive_packet(int socket, Packet& packet);
+
+}  // namespace sandpipe::wire

@@ -1,0 +1,89 @@
+#include "cli/policy_options.hpp"
+
+#include <sandpipe/error.hpp>
+
+#include <gtest/gtest.h>
+#include <stdlib.h>  // NOLINT: mkdtemp is POSIX
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace sandpipe::cli {
+namespace {
+
+class PolicyFile : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        std::string name = ::testing::TempDir() + "policy_options_XXXXXX";
+        ASSERT_NE(::mkdtemp(name.data()), nullptr);
+        directory_ = name;
+    }
+    void TearDown() override { std::filesystem::remove_all(directory_); }
+
+    PolicyOptions with_file(const std::string& text) {
+        const std::string file = directory_ / "settings.json";
+        std::ofstream(file) << text;
+        PolicyOptions options;
+        options.settings = file;
+        return options;
+    }
+
+    static std::string refused(const PolicyOptions& options) {
+        try {
+            static_cast<void>(make_policy(options));
+        } catch (const Error& error) {
+            EXPECT_EQ(error.errc(), Errc::invalid_sandbox_config);
+            return error.text();
+        }
+        return "accepted";
+    }
+
+    std::filesystem::path directory_;
+};
+
+using Patterns = std::vector<PathPattern>;
+
+TEST_F(PolicyFile, WithoutOptionsTheWorkspaceIsWritable) {
+    const SandboxPolicy policy = make_policy({});
+    EXPECT_EQ(policy.filesystem.allow_write, Patterns{"."});
+    EXPECT_TRUE(policy.filesystem.deny_read.empty());
+}
+
+TEST_F(PolicyFile, AllowWriteTakesThePlaceOfTheDefault) {
+    PolicyOptions options;
+    options.allow_write = {"out"};
+    options.deny_read = {"secret"};
+    const SandboxPolicy policy = make_policy(options);
+    EXPECT_EQ(policy.filesystem.allow_write, Patterns{"out"});
+    EXPECT_EQ(policy.filesystem.deny_read, Patterns{"secret"});
+}
+
+TEST_F(PolicyFile, OptionsAddToTheFile) {
+    PolicyOptions options = with_file(R"({"filesystem":{"allowWrite":["a"],"denyWrite":["b"]}})");
+    options.allow_write = {"c"};
+    options.deny_write = {"d"};
+    const SandboxPolicy policy = make_policy(options);
+    EXPECT_EQ(policy.filesystem.allow_write, (Patterns{"a", "c"}));
+    EXPECT_EQ(policy.filesystem.deny_write, (Patterns{"b", "d"}));
+}
+
+TEST_F(PolicyFile, AFileWithoutWritesHasNone) {
+    EXPECT_TRUE(make_policy(with_file("{}")).filesystem.allow_write.empty());
+}
+
+TEST_F(PolicyFile, WrongFilesAreNamed) {
+    PolicyOptions missing;
+    missing.settings = directory_ / "none.json";
+    EXPECT_NE(refused(missing).find("none.json: No such file"), std::string::npos);
+    PolicyOptions folder;
+    folder.settings = directory_;
+    EXPECT_NE(refused(folder).find("Is a directory"), std::string::npos);
+    EXPECT_NE(refused(with_file("{\"filesystem\":")).find("settings.json: "), std::string::npos);
+    EXPECT_NE(refused(with_file("{\"filesytem\":{}}")).find("settings.json: "), std::string::npos);
+    EXPECT_NE(refused(with_file("\xff")).find("settings.json: "), std::string::npos);
+    EXPECT_NE(refused(with_file(std::string(5 * 1024 * 1024, ' '))).find("larger"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sandpipe::cli

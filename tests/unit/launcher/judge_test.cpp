@@ -1,0 +1,183 @@
+#include "launcher/judge.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <stdio.h>  // NOLINT: RENAME_* are GNU's
+
+#include <cerrno>
+
+namespace sandpipe::launcher {
+
+void PrintTo(const Judgement& judgement, std::ostream* out) {
+    *out << static_cast<int>(judgement.decision) << " error " << judgement.error << " rule '"
+         << judgement.rule << "'";
+}
+
+namespace {
+
+using wire::Access;
+
+const wire::AccessRules kRules{{{Access::allow_write, "/w", "root"},
+                                {Access::deny_write, "/w/.env", "env"},
+                                {Access::deny_write, "/w/p/q/.env", "deep"},
+                                {Access::deny_read, "/w/secret/key", "key"}},
+                               true};
+
+Judgement proceed() { return {Decision::proceed, 0, {}}; }
+Judgement perform() { return {Decision::perform, 0, {}}; }
+Judgement refuse(int error) { return {Decision::refuse, error, {}}; }
+Judgement outside() { return {Decision::deny, EROFS, {}}; }
+Judgement denied(const std::string& rule) { return {Decision::deny, EACCES, rule}; }
+
+Site at(const std::string& place, Kind kind) { return {place, kind, true, false}; }
+Site slashed(const std::string& place, Kind kind) { return {place, kind, true, true}; }
+Site dots(const std::string& place) { return {place, Kind::directory, false, false}; }
+
+Judgement open(std::uint64_t flags, const Site& site) { return judge_open(kRules, flags, site); }
+
+bool never(std::string_view) { return false; }
+
+Judgement rename(const Site& from, const Site& to, unsigned flags = 0, const BringsAlong& from_brings = never,
+                 const BringsAlong& to_brings = never) {
+    return judge_rename(kRules, {from, to, flags, from_brings, to_brings});
+}
+
+TEST(AsksToWrite, AsTheFilterDoes) {
+    EXPECT_FALSE(asks_to_write(O_RDONLY | O_CLOEXEC | O_DIRECTORY));
+    EXPECT_FALSE(asks_to_write(O_PATH | O_WRONLY | O_CREAT));
+    for (const int flags : {O_WRONLY, O_RDWR, 3, O_CREAT, O_TRUNC, O_TMPFILE})
+        EXPECT_TRUE(asks_to_write(flags)) << flags;
+}
+
+TEST(JudgeOpen, NewFiles) {
+    constexpr int kMake = O_WRONLY | O_CREAT;
+    EXPECT_EQ(open(kMake, at("/w/x", Kind::missing)), perform());
+    EXPECT_EQ(open(kMake, at("/etc/x", Kind::missing)), outside());
+    EXPECT_EQ(open(kMake, at("/w/.env", Kind::missing)), denied("env"));
+    EXPECT_EQ(open(kMake | O_EXCL, at("/w/.env", Kind::missing)), denied("env"));
+    EXPECT_EQ(open(O_WRONLY, at("/etc/x", Kind::missing)), proceed());
+    EXPECT_EQ(open(kMake, slashed("/etc/x", Kind::missing)), proceed());
+    EXPECT_EQ(open(kMake | O_DIRECTORY, at("/w/x", Kind::missing)), proceed());
+    EXPECT_EQ(open(kMake, at("/proc/1/x", Kind::missing)), proceed());
+}
+
+TEST(JudgeOpen, ExistingFiles) {
+    EXPECT_EQ(open(O_WRONLY, at("/w/x", Kind::file)), proceed());
+    EXPECT_EQ(open(O_WRONLY, at("/etc/x", Kind::file)), outside());
+    EXPECT_EQ(open(O_RDONLY | O_TRUNC, at("/etc/x", Kind::file)), outside());
+    EXPECT_EQ(open(O_RDWR, at("/w/.env", Kind::file)), denied("env"));
+    EXPECT_EQ(open(O_RDWR, at("/w/secret/key", Kind::file)), denied("key"));
+    EXPECT_EQ(open(O_WRONLY, at("/dev/sda", Kind::device)), outside());
+    EXPECT_EQ(open(O_WRONLY, at("", Kind::device)), proceed());
+}
+
+TEST(JudgeOpen, OtherReasonsComeFirst) {
+    EXPECT_EQ(open(O_WRONLY | O_CREAT | O_EXCL, at("/etc/x", Kind::file)), refuse(EEXIST));
+    EXPECT_EQ(open(O_RDONLY | O_CREAT, at("/etc/x", Kind::file)), proceed());
+    EXPECT_EQ(open(O_WRONLY, at("/etc", Kind::directory)), proceed());
+    EXPECT_EQ(open(O_WRONLY | O_NOFOLLOW, at("/etc/link", Kind::symlink)), proceed());
+    EXPECT_EQ(open(O_WRONLY, at("/run/socket", Kind::socket)), proceed());
+    EXPECT_EQ(open(O_WRONLY, slashed("/etc/x", Kind::file)), proceed());
+}
+
+TEST(JudgeOpen, UnnamedFiles) {
+    EXPECT_EQ(open(O_TMPFILE | O_RDWR, at("/w", Kind::directory)), proceed());
+    EXPECT_EQ(open(O_TMPFILE | O_RDWR, at("/etc", Kind::directory)), outside());
+    EXPECT_EQ(open(O_TMPFILE | O_RDWR, at("/etc/x", Kind::file)), proceed());
+}
+
+TEST(JudgeChange, ByThePlace) {
+    EXPECT_EQ(judge_change(kRules, at("/w/x", Kind::file)), proceed());
+    EXPECT_EQ(judge_change(kRules, at("/etc/x", Kind::file)), outside());
+    EXPECT_EQ(judge_change(kRules, at("/w/.env", Kind::symlink)), denied("env"));
+    EXPECT_EQ(judge_change(kRules, at("/etc/x", Kind::missing)), proceed());
+    EXPECT_EQ(judge_change(kRules, at("", Kind::file)), proceed());
+}
+
+TEST(JudgeMake, ExistingWins) {
+    EXPECT_EQ(judge_make(kRules, Kind::directory, at("/w/x", Kind::missing)), perform());
+    EXPECT_EQ(judge_make(kRules, Kind::directory, at("/etc/x", Kind::missing)), outside());
+    EXPECT_EQ(judge_make(kRules, Kind::directory, at("/etc", Kind::directory)), refuse(EEXIST));
+    EXPECT_EQ(judge_make(kRules, Kind::file, at("/w/.env", Kind::missing)), denied("env"));
+    EXPECT_EQ(judge_make(kRules, Kind::directory, dots("/etc")), perform());
+}
+
+TEST(JudgeMake, NoLinkAboveAProtectedPlace) {
+    EXPECT_EQ(judge_make(kRules, Kind::symlink, at("/w/p/q", Kind::missing)), denied("deep"));
+    EXPECT_EQ(judge_make(kRules, Kind::symlink, at("/w/p", Kind::missing)), denied("deep"));
+    EXPECT_EQ(judge_make(kRules, Kind::directory, at("/w/p", Kind::missing)), perform());
+    EXPECT_EQ(judge_make(kRules, Kind::symlink, at("/w/other", Kind::missing)), perform());
+}
+
+TEST(JudgeRemove, MissingWins) {
+    EXPECT_EQ(judge_remove(kRules, at("/w/x", Kind::file)), perform());
+    EXPECT_EQ(judge_remove(kRules, at("/w/p", Kind::directory)), perform());
+    EXPECT_EQ(judge_remove(kRules, at("/etc/x", Kind::missing)), refuse(ENOENT));
+    EXPECT_EQ(judge_remove(kRules, at("/etc/x", Kind::file)), outside());
+    EXPECT_EQ(judge_remove(kRules, at("/w/.env", Kind::file)), denied("env"));
+    EXPECT_EQ(judge_remove(kRules, dots("/etc")), perform());
+}
+
+TEST(JudgeLink, BothEndsCount) {
+    const Site fresh = at("/w/new", Kind::missing);
+    EXPECT_EQ(judge_link(kRules, at("/w/x", Kind::file), fresh), perform());
+    EXPECT_EQ(judge_link(kRules, at("/etc/x", Kind::file), fresh), outside());
+    EXPECT_EQ(judge_link(kRules, at("/w/.env", Kind::file), fresh), denied("env"));
+    EXPECT_EQ(judge_link(kRules, at("/w/x", Kind::file), at("/w/.env", Kind::missing)), denied("env"));
+    EXPECT_EQ(judge_link(kRules, at("", Kind::file), fresh), perform());
+    EXPECT_EQ(judge_link(kRules, at("", Kind::file), at("/etc/x", Kind::missing)), outside());
+    EXPECT_EQ(judge_link(kRules, at("/w/link", Kind::symlink), at("/w/p", Kind::missing)), denied("deep"));
+}
+
+TEST(JudgeLink, OtherReasonsComeFirst) {
+    EXPECT_EQ(judge_link(kRules, at("/etc/x", Kind::missing), at("/w/new", Kind::missing)), refuse(ENOENT));
+    EXPECT_EQ(judge_link(kRules, at("/w/x", Kind::file), at("/etc/y", Kind::file)), refuse(EEXIST));
+}
+
+TEST(JudgeRename, BothEndsCount) {
+    EXPECT_EQ(rename(at("/w/a", Kind::file), at("/w/b", Kind::file)), perform());
+    EXPECT_EQ(rename(at("/etc/a", Kind::file), at("/w/b", Kind::missing)), outside());
+    EXPECT_EQ(rename(at("/w/a", Kind::file), at("/etc/b", Kind::missing)), outside());
+    EXPECT_EQ(rename(at("/w/.env", Kind::file), at("/w/b", Kind::missing)), denied("env"));
+    EXPECT_EQ(rename(at("/w/a", Kind::file), at("/w/.env", Kind::missing)), denied("env"));
+}
+
+TEST(JudgeRename, NothingIsCarriedAway) {
+    EXPECT_EQ(rename(at("/w/p", Kind::directory), at("/w/x", Kind::missing)), denied("deep"));
+    EXPECT_EQ(rename(at("/w/secret", Kind::directory), at("/w/x", Kind::missing)), denied("key"));
+    EXPECT_EQ(rename(at("/w/p", Kind::file), at("/w/x", Kind::missing)), perform());
+    EXPECT_EQ(rename(at("/w/other", Kind::directory), at("/w/x", Kind::missing)), perform());
+}
+
+TEST(JudgeRename, NothingIsBroughtAlong) {
+    const auto brings = [](std::string_view tail) { return tail == "q/.env"; };
+    const Site directory = at("/w/d", Kind::directory);
+    EXPECT_EQ(rename(directory, at("/w/p", Kind::missing), 0, brings), denied("deep"));
+    EXPECT_EQ(rename(directory, at("/w/p", Kind::missing)), perform());
+    EXPECT_EQ(rename(directory, at("/w/p/q", Kind::missing), 0, brings), perform());
+    EXPECT_EQ(rename(at("/w/l", Kind::symlink), at("/w/p/q", Kind::missing)), denied("deep"));
+    EXPECT_EQ(rename(at("/w/f", Kind::file), at("/w/p/q", Kind::missing)), perform());
+}
+
+TEST(JudgeRename, AnExchangeIsTwoRenames) {
+    const auto always = [](std::string_view) { return true; };
+    const Site directory = at("/w/d", Kind::directory);
+    const Site other = at("/w/e", Kind::directory);
+    EXPECT_EQ(rename(directory, other, RENAME_EXCHANGE), perform());
+    EXPECT_EQ(rename(directory, at("/w/p", Kind::directory), RENAME_EXCHANGE), denied("deep"));
+    EXPECT_EQ(rename(at("/w/p/q", Kind::file), directory, RENAME_EXCHANGE, never, always), denied("deep"));
+    EXPECT_EQ(rename(at("/w/p/q", Kind::file), directory, RENAME_EXCHANGE), perform());
+    EXPECT_EQ(rename(directory, at("/w/e", Kind::missing), RENAME_EXCHANGE), refuse(ENOENT));
+}
+
+TEST(JudgeRename, OtherReasonsComeFirst) {
+    EXPECT_EQ(rename(at("/etc/a", Kind::missing), at("/etc/b", Kind::missing)), refuse(ENOENT));
+    EXPECT_EQ(rename(at("/w/a", Kind::file), at("/etc/b", Kind::file), RENAME_NOREPLACE), refuse(EEXIST));
+    EXPECT_EQ(rename(at("/w/a", Kind::file), at("/w/b", Kind::file), RENAME_NOREPLACE | RENAME_EXCHANGE),
+              refuse(EINVAL));
+    EXPECT_EQ(rename(at("/w/a", Kind::file), at("/w/b", Kind::file), 1U << 30), refuse(EINVAL));
+    EXPECT_EQ(rename(dots("/w"), at("/w/b", Kind::missing)), perform());
+}
+
+}  // namespace
+}  // namespace sandpipe::launcher

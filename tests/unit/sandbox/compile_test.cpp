@@ -1,0 +1,514 @@
+#include "sandbox/compile.hpp"
+
+#include <sandpipe/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "fake_path_facts.hpp"
+#include "sandbox/mandatory_denies.hpp"
+#include "sandbox/mount_layout.hpp"
+#include "simulated_mounts.hpp"
+#include "wire/messages.hpp"
+
+namespace sandpipe {
+namespace {
+
+using test::FakePathFacts;
+using test::SimulatedMounts;
+using wire::MountOp;
+using wire::MountStep;
+using Paths = std::vector<PathPattern>;
+
+/// The policy of one case, in the order of the shorthand in the case tables.
+struct Lists {
+    Paths deny_read;
+    Paths allow_read;
+    Paths allow_write;
+    Paths deny_write;
+};
+
+SandboxPolicy policy_of(const Lists& lists) {
+    SandboxPolicy policy;
+    policy.filesystem.deny_read = lists.deny_read;
+    policy.filesystem.allow_read = lists.allow_read;
+    policy.filesystem.allow_write = lists.allow_write;
+    policy.filesystem.deny_write = lists.deny_write;
+    return policy;
+}
+
+std::string text_of(const CompiledPolicy& compiled) {
+    return wire::encode(wire::MakeCell{compiled.plan}) + "\n" +
+           ::testing::PrintToString(compiled.create_directories);
+}
+
+/// Compiles, and checks on the way that the lists give the same plan in reverse.
+CompiledPolicy compile_both_ways(SandboxPolicy policy, const FakePathFacts& facts,
+                                 const std::string& workspace = "/w") {
+    CompiledPolicy compiled = compile(policy, workspace, "/home/u", facts);
+    FilesystemPolicy& lists = policy.filesystem;
+    for (Paths* list : {&lists.deny_read, &lists.allow_read, &lists.allow_write, &lists.deny_write})
+        std::reverse(list->begin(), list->end());
+    std::reverse(lists.devices.begin(), lists.devices.end());
+    EXPECT_EQ(text_of(compile(policy, workspace, "/home/u", facts)), text_of(compiled));
+    return compiled;
+}
+
+CompiledPolicy compile_lists(const Lists& lists, const FakePathFacts& facts,
+                             const std::string& workspace = "/w") {
+    return compile_both_ways(policy_of(lists), facts, workspace);
+}
+
+Error error_of(const SandboxPolicy& policy, const FakePathFacts& facts, const std::string& workspace = "/w",
+               const std::string& home = "/home/u") {
+    try {
+        (void)compile(policy, workspace, home, facts);
+    } catch (const Error& error) {
+        return error;
+    }
+    ADD_FAILURE() << "no error";
+    return Error(Errc::sandbox_failed, "");
+}
+
+bool mentions(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+bool warns_of(const CompiledPolicy& compiled, const std::string& part) {
+    return std::any_of(compiled.warnings.begin(), compiled.warnings.end(),
+                       [&](const std::string& warning) { return mentions(warning, part); });
+}
+
+View view(const CompiledPolicy& compiled, const std::string& place) {
+    return SimulatedMounts(compiled.plan.mounts).at(place);
+}
+
+std::vector<const MountOp*> mounts_at(const CompiledPolicy& compiled, const std::string& place) {
+    std::vector<const MountOp*> found;
+    for (const MountOp& op : compiled.plan.mounts)
+        if (op.path == place) found.push_back(&op);
+    return found;
+}
+
+struct ViewCase {
+    const char* name;
+    Lists lists;
+    std::vector<std::pair<const char*, View>> views;
+};
+
+constexpr View kReadOnly = View::host_read_only;
+constexpr View kWritable = View::host_writable;
+constexpr View kMasked = View::masked;
+constexpr View kOwnTmp = View::own_tmp;
+
+TEST(Compile, MountsMakeTheRulesTrue) {
+    FakePathFacts facts;
+    facts.file("/w/.env")
+        .file("/w/a/x")
+        .file("/w/a/b/c/d/e")
+        .directory("/w/[WIP]")
+        .directory("/etc/ssl/private");
+    facts.file("/home/u/.ssh/id").file("/home/u/.gnupg/ring").directory("/tmp/p/q").file("/tmp/secret");
+    facts.link("/w/l", "a").link("/w/ssl", "/etc/ssl/private").link("/w/up", "../w/a/b").directory("/data");
+    const std::vector<ViewCase> cases{
+        {"nothing", {}, {{"/", kReadOnly}, {"/w", kReadOnly}, {"/tmp", kOwnTmp}, {"/tmp/p/q", kOwnTmp}}},
+        {"write the workspace",
+         {{}, {}, {"."}, {}},
+         {{"/w", kWritable}, {"/w/a/x", kWritable}, {"/data", kReadOnly}}},
+        {"deny a file", {{}, {}, {"."}, {".env"}}, {{"/w", kWritable}, {"/w/.env", kReadOnly}}},
+        {"deny beats allow below", {{}, {}, {".", "a/b"}, {"a"}}, {{"/w", kWritable}, {"/w/a/b", kReadOnly}}},
+        {"deny at the same place", {{}, {}, {"."}, {"."}}, {{"/w", kReadOnly}}},
+        {"deny above", {{}, {}, {"a"}, {"."}}, {{"/w/a", kReadOnly}}},
+        {"denied read in a denied write",
+         {{"/w/.env"}, {}, {"/w"}, {"/w"}},
+         {{"/w", kReadOnly}, {"/w/.env", kMasked}}},
+        {"denied read", {{"~/.ssh"}, {}, {"."}, {}}, {{"/home/u/.ssh/id", kMasked}, {"/home/u", kReadOnly}}},
+        {"all below",
+         {{"~/.gnupg/**"}, {}, {"/w/**"}, {}},
+         {{"/home/u/.gnupg/ring", kMasked}, {"/w/a", kWritable}}},
+        {"hole",
+         {{"/home"}, {"~/.gnupg"}, {}, {}},
+         {{"/home/u/.ssh/id", kMasked}, {"/home/u/.gnupg/ring", kReadOnly}}},
+        {"hole in a root", {{"a"}, {"a/b"}, {"."}, {}}, {{"/w/a/x", kMasked}, {"/w/a/b/c", kWritable}}},
+        {"three levels",
+         {{"a", "a/b/c"}, {"a/b", "a/b/c/d"}, {}, {}},
+         {{"/w/a/x", kMasked}, {"/w/a/b", kReadOnly}, {"/w/a/b/c", kMasked}, {"/w/a/b/c/d/e", kReadOnly}}},
+        {"three levels of a root",
+         {{"a", "a/b/c"}, {"a/b", "a/b/c/d"}, {"."}, {"a/b/c/d/e"}},
+         {{"/w", kWritable},
+          {"/w/a/x", kMasked},
+          {"/w/a/b", kWritable},
+          {"/w/a/b/c", kMasked},
+          {"/w/a/b/c/d", kWritable},
+          {"/w/a/b/c/d/e", kReadOnly}}},
+        {"tie", {{"a"}, {"a"}, {}, {}}, {{"/w/a/x", kMasked}}},
+        {"a grant does not lift a denied read", {{"a"}, {}, {"a/b"}, {}}, {{"/w/a/b", kMasked}}},
+        {"link", {{"l"}, {}, {"."}, {}}, {{"/w/a/x", kMasked}}},
+        {"link out of the grants", {{"ssl"}, {}, {"."}, {}}, {{"/etc/ssl/private", kMasked}}},
+        {"through links",
+         {{"/proc/self/../../w/./up/../b//c"}, {}, {"."}, {}},
+         {{"/w/a/b/c", kMasked}, {"/w/a/b", kWritable}}},
+        {"granted in /tmp", {{}, {}, {"/tmp/p/q"}, {}}, {{"/tmp/p/q", kWritable}, {"/tmp/p", kOwnTmp}}},
+        {"shown in /tmp",
+         {{}, {"/tmp/p"}, {"/tmp/p/q"}, {}},
+         {{"/tmp/p", kReadOnly}, {"/tmp/p/q", kWritable}}},
+        {"denied in /tmp", {{"/tmp/secret"}, {}, {}, {}}, {{"/tmp/secret", kMasked}, {"/tmp", kOwnTmp}}},
+        {"all of /tmp",
+         {{}, {}, {"/tmp"}, {"/tmp/secret"}},
+         {{"/tmp", kWritable}, {"/tmp/p", kWritable}, {"/tmp/secret", kReadOnly}}},
+        {"no /tmp at all", {{"/tmp"}, {"/tmp/p"}, {}, {}}, {{"/tmp/secret", kMasked}, {"/tmp/p", kReadOnly}}},
+    };
+    for (const ViewCase& c : cases) {
+        SCOPED_TRACE(c.name);
+        const CompiledPolicy compiled = compile_lists(c.lists, facts);
+        for (const auto& [place, expected] : c.views)
+            EXPECT_EQ(static_cast<int>(view(compiled, place)), static_cast<int>(expected)) << place;
+    }
+}
+
+// A11: denying the directory above leaves the workspace, and in /tmp too.
+TEST(Compile, WorkspaceInADeniedDirectoryStarts) {
+    for (const std::string above : {"/v", "/tmp/v"}) {
+        FakePathFacts facts;
+        facts.directory(above + "/p").file(above + "/other/secret");
+        const CompiledPolicy compiled = compile_lists({{".."}, {"."}, {}, {}}, facts, above + "/p");
+        EXPECT_EQ(view(compiled, above + "/p"), kReadOnly);
+        EXPECT_EQ(view(compiled, above + "/other/secret"), kMasked);
+        ASSERT_EQ(mounts_at(compiled, above).size(), 1U);
+        EXPECT_EQ(mounts_at(compiled, above)[0]->step, MountStep::mask_with_holes);
+        EXPECT_TRUE(compiled.warnings.empty());
+    }
+}
+
+TEST(Compile, WorkspaceInTmpIsShownUnlessDenied) {
+    FakePathFacts facts;
+    facts.directory("/tmp/p");
+    const CompiledPolicy shown = compile_lists({}, facts, "/tmp/p");
+    EXPECT_EQ(view(shown, "/tmp/p"), kReadOnly);
+    const CompiledPolicy denied = compile_lists({{"."}, {}, {}, {}}, facts, "/tmp/p");
+    EXPECT_EQ(view(denied, "/tmp/p"), kMasked);
+    EXPECT_TRUE(warns_of(denied, "no command can start in the workspace"));
+    const CompiledPolicy tmp_itself = compile_lists({}, facts, "/tmp");
+    EXPECT_EQ(view(tmp_itself, "/tmp"), kOwnTmp);
+}
+
+// For every policy the mounts, carried out one by one, show what the rules say, in whatever order it is
+// written.
+TEST(Compile, MountsAndRulesAgreeForRandomPolicies) {
+    FakePathFacts facts;
+    const std::vector<std::string> pool{"/w",      "/w/a",   "/w/a/b",        "/w/a/b/c",  "/w/a/f",
+                                        "/w/n",    "/w/n/m", "/tmp",          "/tmp/a",    "/tmp/a/b",
+                                        "/tmp/f",  "/data",  "/data/a",       "/data/a/b", "/w/l",
+                                        "/w/a/up", "/tmp/l", "/w/.git/hooks", "/home",     "/home/u/x"};
+    facts.directory("/w/a/b/c").file("/w/a/f").directory("/tmp/a/b").file("/tmp/f").directory("/data/a/b");
+    facts.link("/w/l", "/data/a")
+        .link("/w/a/up", "..")
+        .link("/tmp/l", "a")
+        .directory("/w/.git/hooks")
+        .file("/home/u/x");
+    std::mt19937 random(20240229);
+    const auto some = [&] {
+        Paths list;
+        for (std::size_t count = random() % 4; count > 0; --count)
+            list.emplace_back(pool[random() % pool.size()]);
+        return list;
+    };
+    for (int round = 0; round < 300; ++round) {
+        SandboxPolicy policy = policy_of({some(), some(), some(), some()});
+        policy.filesystem.missing_allow_write = MissingAllowWrite::skip;
+        const CompiledPolicy compiled = compile_both_ways(policy, facts);
+        SCOPED_TRACE(policy.filesystem.deny_read.size());
+        MountInput input;
+        input.tmp = "/tmp";
+        for (const wire::AccessRule& rule : compiled.plan.rules.rules)
+            if (rule.access != wire::Access::private_write) input.rules.rules.push_back(rule);
+        const SimulatedMounts mounts(compiled.plan.mounts);
+        for (const std::string& place : facts.places()) {
+            if (wire::holds("/dev", place)) continue;
+            ASSERT_EQ(static_cast<int>(mounts.at(place)), static_cast<int>(view_of(input, place))) << place;
+        }
+    }
+}
+
+TEST(Compile, MissingDeniedPathHasARuleAndNoMount) {
+    FakePathFacts facts;
+    const CompiledPolicy compiled = compile_lists({{"no/read"}, {}, {"."}, {"new.conf", "/nope/x"}}, facts);
+    EXPECT_TRUE(mounts_at(compiled, "/w/new.conf").empty());
+    EXPECT_TRUE(mounts_at(compiled, "/w/no/read").empty());
+    EXPECT_EQ(compiled.plan.rules.write("/w/new.conf").rule, "denyWrite new.conf");
+    EXPECT_EQ(compiled.plan.rules.write("/w/no/read/x").rule, "denyRead no/read");
+    EXPECT_TRUE(compiled.plan.rules.write("/w/no/other").allowed);
+    EXPECT_TRUE(compiled.create_directories.empty());
+}
+
+TEST(Compile, LinkAndItsTargetAreProtected) {
+    FakePathFacts facts;
+    facts.file("/nix/rc")
+        .link("/w/rc", "/nix/rc")
+        .link("/w/a", "b")
+        .file("/w/b/x")
+        .link("/w/dangling", "gone/x");
+    facts.link("/w/loop", "loop").link("/w/.git", "/repos/a.git").directory("/repos/a.git/hooks");
+    const CompiledPolicy compiled =
+        compile_lists({{}, {}, {"."}, {"rc", "a/x", "dangling", "loop/x", "gone/../y"}}, facts);
+    const wire::AccessRules& rules = compiled.plan.rules;
+    for (const char* place : {"/w/rc", "/w/a", "/w/b/x", "/w/dangling", "/w/gone/x", "/w/loop", "/w/loop/x",
+                              "/w/y", "/w/gone", "/w/.git"})
+        EXPECT_EQ(rules.write(place).error, EACCES) << place;
+    EXPECT_EQ(rules.write("/nix/rc").rule, "denyWrite rc");
+    EXPECT_EQ(rules.write("/repos/a.git/hooks/pre-commit").rule, ".git/hooks (always denied)");
+    EXPECT_TRUE(rules.write("/w/b/y").allowed);
+    EXPECT_TRUE(mounts_at(compiled, "/w/rc").empty());
+    EXPECT_TRUE(warns_of(compiled, "cannot be looked at"));
+}
+
+// Otherwise a command could send the next session's grant to another place.
+TEST(Compile, LinkToAGrantCannotBeReplaced) {
+    FakePathFacts facts;
+    facts.directory("/data").link("/w/out", "/data");
+    const CompiledPolicy compiled = compile_lists({{}, {}, {".", "out"}, {}}, facts);
+    EXPECT_FALSE(compiled.plan.rules.write("/w/out").allowed);
+    EXPECT_TRUE(compiled.plan.rules.write("/data/x").allowed);
+    EXPECT_EQ(compiled.plan.rules.writable_roots(), (std::vector<std::string>{"/data", "/w"}));
+}
+
+TEST(Compile, LinkToADeviceLeavesTheDevice) {
+    FakePathFacts facts;
+    facts.link("/home/u/.history", "/dev/null").link("/w/.bashrc", "/dev/null");
+    const CompiledPolicy compiled = compile_lists({{"~/.history"}, {}, {"."}, {}}, facts);
+    EXPECT_TRUE(compiled.plan.rules.write("/dev/null").allowed);
+    EXPECT_TRUE(compiled.plan.rules.read("/dev/null").allowed);
+    EXPECT_FALSE(compiled.plan.rules.write("/home/u/.history").allowed);
+    EXPECT_FALSE(compiled.plan.rules.write("/w/.bashrc").allowed);
+    EXPECT_TRUE(mounts_at(compiled, "/dev/null").empty());
+}
+
+TEST(Compile, MissingAllowWrite) {
+    FakePathFacts facts;
+    SandboxPolicy policy = policy_of({{}, {}, {".", "out/new"}, {}});
+    const Error error = error_of(policy, facts);
+    EXPECT_EQ(error.errc(), Errc::invalid_sandbox_config);
+    EXPECT_TRUE(mentions(error.text(), "filesystem.allowWrite[1]: \"/w/out/new\" does not exist"))
+        << error.text();
+
+    policy.filesystem.missing_allow_write = MissingAllowWrite::skip;
+    const CompiledPolicy skipped = compile_both_ways(policy, facts);
+    EXPECT_TRUE(warns_of(skipped, "does not exist and is not granted"));
+    EXPECT_EQ(skipped.plan.rules.writable_roots(), std::vector<std::string>{"/w"});
+
+    policy.filesystem.allow_write = {"/v/out"};
+    policy.filesystem.missing_allow_write = MissingAllowWrite::create;
+    const CompiledPolicy created = compile_both_ways(policy, facts);
+    EXPECT_EQ(created.create_directories, std::vector<std::string>{"/v/out"});
+    EXPECT_EQ(view(created, "/v/out"), kWritable);
+    EXPECT_FALSE(created.plan.rules.write("/v/out/.bashrc").allowed);
+}
+
+TEST(Compile, WhatCannotBeGrantedOrDeniedIsAnError) {
+    FakePathFacts facts;
+    facts.unreachable("/root")
+        .directory("/proc/sys")
+        .directory("/sys/fs")
+        .link("/w/everything", "/")
+        .directory("/dev/shm/x");
+    struct Case {
+        Lists lists;
+        const char* where;
+    };
+    const std::vector<Case> cases{
+        {{{}, {}, {"/"}, {}}, "filesystem.allowWrite[0]"},
+        {{{}, {}, {"/**"}, {}}, "filesystem.allowWrite[0]"},
+        {{{}, {}, {".", "everything"}, {}}, "filesystem.allowWrite[1]"},
+        {{{}, {}, {"/proc/sys"}, {}}, "filesystem.allowWrite[0]"},
+        {{{}, {}, {"/sys"}, {}}, "filesystem.allowWrite[0]"},
+        {{{}, {}, {"/sys/fs"}, {}}, "filesystem.allowWrite[0]"},
+        {{{}, {}, {"/dev"}, {}}, "filesystem.allowWrite[0]"},
+        {{{}, {}, {"/dev/sda"}, {}}, "filesystem.devices"},
+        {{{}, {}, {"/dev/shm/x"}, {}}, "filesystem.allowWrite[0]"},
+        {{{}, {}, {"/root/x"}, {}}, "cannot be looked at"},
+        {{{"/"}, {}, {}, {}}, "filesystem.denyRead[0]"},
+        {{{}, {}, {}, {"/w/.."}}, "filesystem.denyWrite[0]"},
+        {{{"/proc/sys"}, {}, {}, {}}, "filesystem.denyRead[0]"},
+    };
+    for (const Case& c : cases) {
+        const Error error = error_of(policy_of(c.lists), facts);
+        EXPECT_EQ(error.errc(), Errc::invalid_sandbox_config);
+        EXPECT_TRUE(mentions(error.text(), c.where)) << error.text();
+    }
+    // Twins: what nobody has to grant may stand in the lists all the same.
+    EXPECT_NO_THROW(compile_lists({{"/root/x"},
+                                   {"/dev/tty", "/lib64", "/nope"},
+                                   {".", "/dev/null", "/dev/stdout", "/dev/fd", "/dev/shm"},
+                                   {"/root/x", "/proc/sys"}},
+                                  facts));
+}
+
+TEST(Compile, WorkspaceAndHome) {
+    FakePathFacts facts;
+    facts.file("/w/file").link("/l", "/w");
+    for (const char* workspace : {"", "w", "/nope", "/w/file", "/dev/shm", "/proc"})
+        EXPECT_EQ(error_of({}, facts, workspace).errc(), Errc::invalid_sandbox_config) << workspace;
+    EXPECT_EQ(compile({}, "/l/./", "/home/u", facts).plan.workspace, "/w");
+    EXPECT_TRUE(mentions(error_of(policy_of({{"~/x"}, {}, {}, {}}), facts, "/w", "").text(),
+                         "filesystem.denyRead[0]"));
+    EXPECT_EQ(compile({}, "/l", "", facts).git_safe_directories, std::vector<std::string>{"/w"});
+}
+
+TEST(Compile, VoidGrantsAndHardLinksAreWarnedOf) {
+    FakePathFacts facts;
+    facts.directory("/w/a/b").file("/w/s.txt", 2).file("/w/p.txt", 3).file("/w/once");
+    const CompiledPolicy compiled =
+        compile_lists({{"a", "s.txt", "once"}, {}, {".", "a/b"}, {"p.txt"}}, facts);
+    EXPECT_TRUE(warns_of(compiled, "allowWrite a/b grants nothing: denyRead a prevails"));
+    EXPECT_TRUE(warns_of(compiled, "/w/s.txt has 1 more hard link"));
+    EXPECT_TRUE(warns_of(compiled, "/w/p.txt has 2 more hard link"));
+    EXPECT_EQ(compiled.warnings.size(), 3U);
+}
+
+TEST(Compile, FilesystemDisabledSwitchesOffTheFilesystemOnly) {
+    SandboxPolicy policy = policy_of({{"/w/x"}, {}, {"/nope"}, {}});
+    policy.filesystem.disabled = true;
+    const CompiledPolicy off = compile(policy, "/w", "/home/u", FakePathFacts());
+    EXPECT_TRUE(off.plan.mounts.empty());
+    EXPECT_FALSE(off.plan.rules.enabled);
+    EXPECT_FALSE(off.plan.filesystem_enforced);
+    EXPECT_TRUE(off.plan.own_network);
+    policy = {};
+    policy.network.disabled = true;
+    const CompiledPolicy open = compile(policy, "/w", "/home/u", FakePathFacts());
+    EXPECT_TRUE(open.plan.filesystem_enforced && open.plan.rules.enabled);
+    EXPECT_FALSE(open.plan.own_network);
+}
+
+TEST(Compile, PoliciesBuiltInCppAreCheckedToo) {
+    EXPECT_TRUE(
+        mentions(error_of(policy_of({{"*.pem"}, {}, {}, {}}), FakePathFacts()).text(), "not enforced"));
+}
+
+TEST(Compile, Devices) {
+    FakePathFacts facts;
+    facts.link("/dev/cd", "sda").file("/dev/plain");
+    SandboxPolicy policy;
+    policy.filesystem.devices = {"/dev/sda", "/dev/dri/card0", "/dev/null"};
+    const CompiledPolicy compiled = compile_both_ways(policy, facts);
+    ASSERT_EQ(mounts_at(compiled, "/dev").size(), 1U);
+    EXPECT_EQ(mounts_at(compiled, "/dev")[0]->holes,
+              (std::vector<std::string>{"/dev/dri/card0", "/dev/sda"}));
+    EXPECT_EQ(mounts_at(compiled, "/dev")[0]->hole_is_directory, (std::vector<std::uint8_t>{0, 0}));
+    EXPECT_TRUE(compiled.plan.rules.write("/dev/sda").allowed);
+    EXPECT_FALSE(compiled.plan.rules.write("/dev/sdb").allowed);
+    EXPECT_EQ(compiled.plan.rules.writable_roots(), std::vector<std::string>{});
+    for (const char* device : {"/dev/none", "/dev/cd", "/dev/plain", "/dev/dri", "/dev/../w"}) {
+        policy.filesystem.devices = {device};
+        EXPECT_TRUE(mentions(error_of(policy, facts).text(), "filesystem.devices[0]")) << device;
+    }
+    policy.filesystem.devices = {"/dev/dri/card0"};
+    policy.filesystem.deny_write = {"/dev/dri"};
+    EXPECT_EQ(error_of(policy, facts).errc(), Errc::sandbox_policy_conflict);
+}
+
+TEST(Compile, OwnPlacesAreWritableAndNoRoots) {
+    const CompiledPolicy compiled = compile_lists({}, FakePathFacts());
+    for (const char* place : {"/tmp/x", "/dev/null", "/dev/tty", "/dev/shm/x", "/dev/ptmx", "/dev/pts/0"})
+        EXPECT_TRUE(compiled.plan.rules.write(place).allowed) << place;
+    EXPECT_EQ(compiled.plan.rules.write("/w/x").error, EROFS);
+    EXPECT_TRUE(compiled.plan.rules.writable_roots().empty());
+    SandboxPolicy policy;
+    policy.limits.tmp_bytes = 4096;
+    const CompiledPolicy small = compile(policy, "/w", "/home/u", FakePathFacts());
+    ASSERT_EQ(mounts_at(small, "/tmp").size(), 1U);
+    EXPECT_EQ(mounts_at(small, "/tmp")[0]->bytes, 4096U);
+    EXPECT_TRUE(warns_of(compile_lists({{"/tmp"}, {}, {}, {}}, FakePathFacts()), "TMPDIR"));
+    EXPECT_FALSE(warns_of(compile_lists({{}, {}, {"/tmp"}, {}}, FakePathFacts()), "TMPDIR"));
+}
+
+TEST(MandatoryDenies, MissingOnesAreDeniedAtEachRoot) {
+    FakePathFacts facts;
+    facts.directory("/w/sub");
+    const CompiledPolicy compiled = compile_lists({{}, {}, {".", "sub"}, {}}, facts);
+    for (const std::string root : {"/w/", "/w/sub/"}) {
+        for (const std::string_view name : kMandatoryDenies)
+            EXPECT_EQ(compiled.plan.rules.write(root + std::string(name) + "/x").error, EACCES)
+                << root << name;
+        EXPECT_TRUE(mentions(compiled.plan.rules.write(root + ".git").rule, "allowGitInit"));
+        EXPECT_TRUE(compiled.plan.rules.write(root + ".claude/settings.json").allowed);
+    }
+    EXPECT_EQ(compiled.plan.mounts.size(),
+              5U);  // take, root, dev, tmp, place: nothing is made for what is missing
+}
+
+TEST(MandatoryDenies, ExistingOnesAreDeniedAtAnyDepth) {
+    FakePathFacts facts;
+    facts.file("/w/d/e/.bashrc")
+        .directory("/w/d/.vscode")
+        .file("/w/d/.git/config")
+        .directory("/w/d/.git/hooks");
+    facts.file("/w/d/.git/objects/.profile").directory("/w/d/.claude/agents").file("/w/sub/.git");
+    facts.file("/w/node_modules/p/.bashrc").link("/w/far", "/elsewhere").file("/elsewhere/.zshrc");
+    const CompiledPolicy compiled = compile_lists({{}, {}, {"."}, {}}, facts);
+    for (const char* place : {"/w/d/e/.bashrc", "/w/d/.vscode", "/w/d/.git/config", "/w/d/.git/hooks",
+                              "/w/d/.claude/agents", "/w/sub/.git"}) {
+        EXPECT_EQ(view(compiled, place), kReadOnly) << place;
+        EXPECT_FALSE(compiled.plan.rules.write(place).allowed) << place;
+    }
+    for (const char* place :
+         {"/w/d/.git", "/w/d/.git/objects/.profile", "/w/node_modules/p/.bashrc", "/w/d/e", "/w/far"})
+        EXPECT_TRUE(compiled.plan.rules.write(place).allowed) << place;
+    EXPECT_EQ(compiled.plan.rules.write("/w/d/.git/hooks/x").rule, ".git/hooks (always denied)");
+    EXPECT_TRUE(mentions(compiled.plan.rules.write("/w/d/.git/config").rule, "allowGitConfig"));
+    EXPECT_EQ(compiled.plan.rules.write("/elsewhere/.zshrc").error, EROFS);
+}
+
+TEST(MandatoryDenies, CanBeLiftedByName) {
+    FakePathFacts facts;
+    facts.directory("/w/.vscode").file("/w/.git/config").directory("/w/.git/hooks");
+    SandboxPolicy policy = policy_of({{}, {}, {"."}, {}});
+    policy.filesystem.mandatory_deny_except = {".vscode"};
+    policy.filesystem.allow_git_config = true;
+    const CompiledPolicy compiled = compile_both_ways(policy, facts);
+    EXPECT_EQ(view(compiled, "/w/.vscode"), kWritable);
+    EXPECT_EQ(view(compiled, "/w/.git/config"), kWritable);
+    EXPECT_EQ(view(compiled, "/w/.git/hooks"), kReadOnly);
+    EXPECT_FALSE(compiled.plan.rules.write("/w/.mcp.json").allowed);
+}
+
+TEST(MandatoryDenies, RootsThatAreOrOverlapADeniedPlace) {
+    FakePathFacts facts;
+    facts.directory("/w/.vscode/ext")
+        .directory("/w/.git/hooks")
+        .file("/w/.git/config")
+        .file("/home/u/.bashrc");
+    const CompiledPolicy compiled = compile_lists({{}, {}, {".vscode/ext", ".git", "~/.bashrc"}, {}}, facts);
+    EXPECT_EQ(view(compiled, "/w/.vscode/ext"), kReadOnly);
+    EXPECT_EQ(view(compiled, "/home/u/.bashrc"), kReadOnly);
+    EXPECT_EQ(view(compiled, "/w/.git"), kWritable);
+    EXPECT_EQ(view(compiled, "/w/.git/config"), kReadOnly);
+    EXPECT_EQ(view(compiled, "/w/.git/hooks"), kReadOnly);
+    EXPECT_TRUE(warns_of(compiled, "allowWrite ~/.bashrc grants nothing: .bashrc (always denied) prevails"));
+}
+
+TEST(MandatoryDenies, RootInNodeModulesIsSearched) {
+    FakePathFacts facts;
+    facts.file("/w/node_modules/p/d/.bashrc");
+    const CompiledPolicy compiled = compile_lists({{}, {}, {".", "node_modules/p"}, {}}, facts);
+    EXPECT_FALSE(compiled.plan.rules.write("/w/node_modules/p/d/.bashrc").allowed);
+}
+
+// A command may leave such links behind; the next session keeps its workspace.
+TEST(MandatoryDenies, LinkToTheRootCostsOnlyTheLink) {
+    FakePathFacts facts;
+    facts.link("/w/d/.idea", "/w").link("/w/e/.vscode", "/").directory("/w/f");
+    const CompiledPolicy compiled = compile_lists({{}, {}, {"."}, {}}, facts);
+    EXPECT_TRUE(compiled.plan.rules.write("/w/f/x").allowed);
+    EXPECT_FALSE(compiled.plan.rules.write("/w/d/.idea").allowed);
+    EXPECT_FALSE(compiled.plan.rules.write("/w/e/.vscode").allowed);
+    EXPECT_EQ(view(compiled, "/w/f"), kWritable);
+}
+
+}  // namespace
+}  // namespace sandpipe
