@@ -4,6 +4,8 @@
 #include <sandpipe/invocation.hpp>
 #include <sandpipe/result.hpp>
 
+#include <asio/system_executor.hpp>
+
 #include <string>
 
 namespace sandpipe {
@@ -26,6 +28,10 @@ class BinaryExecutor {
     virtual awaitable<BinaryExecResult> exec(BinaryInvocation invocation) = 0;
 
     [[nodiscard]] virtual PathDomain path_domain() const { return {}; }
+
+    /// Where `async_exec` runs for a token that brings no executor: that of the Runtime for a local executor, else
+    /// Asio's system executor.
+    [[nodiscard]] virtual asio::any_io_executor default_executor() const { return asio::system_executor(); }
 };
 
 /// Turns an invocation into one that runs contained. The step may wait (for a gate, a mount, a remote host).

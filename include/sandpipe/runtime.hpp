@@ -32,7 +32,8 @@ struct RuntimeOptions {
     unsigned launchers = 1;
     /// Commands that may run at once; more wait in a fair queue. 0: no limit.
     std::size_t max_running = 0;
-    /// Where log records go. Empty: nowhere. Called on the thread where it happened; must not throw.
+    /// Where log records go. Empty: to the spdlog logger registered as "sandpipe", if there is one; nothing is logged
+    /// otherwise. Called on the thread where it happened; must not throw.
     std::function<void(const LogRecord&)> logger;
     /// The installed launcher to use instead of the embedded one. Empty: the embedded one, and the installed
     /// copy where that cannot be started.

@@ -37,6 +37,8 @@ class LocalExecutor final : public BinaryExecutor {
         co_return result;
     }
 
+    [[nodiscard]] asio::any_io_executor default_executor() const override { return core_->executor(); }
+
   private:
     static BinaryExecResult not_begun() {
         BinaryExecResult result;

@@ -15,6 +15,7 @@
 #include "launcher/privileges.hpp"
 #include "launcher/proc_view.hpp"
 #include "launcher/seccomp_filter.hpp"
+#include "sys/descriptors.hpp"
 #include "sys/raw_syscall.hpp"
 
 namespace sandpipe::launcher {
@@ -23,11 +24,9 @@ namespace {
 constexpr std::string_view kHostName = "sandpipe";
 constexpr std::uint64_t kInitCapabilities = std::uint64_t{1} << CAP_SYS_PTRACE;
 
-Outcome lay_out(const wire::SessionPlan& plan, Confinement& confinement) {
+Outcome lay_out(const wire::SessionPlan& plan) {
     Masks masks;
     if (Outcome failure = lay_out_files(plan, masks)) return failure;
-    confinement.mask_file = std::move(masks.file);
-    confinement.mask_directory = std::move(masks.directory);
     // The cwd is still a place below what was mounted, and /proc/self/cwd would lead commands there.
     return ::chdir("/") == 0 ? Outcome{} : fail(Stage::mounts, errno, "/");
 }
@@ -86,10 +85,12 @@ int give_up_privileges() {
 
 Outcome set_up_cell(const wire::SessionPlan& plan, Confinement& confinement) {
     const ExactModes exact_modes;
-    if (Outcome failure = lay_out(plan, confinement)) return failure;
+    if (Outcome failure = lay_out(plan)) return failure;
     if (Outcome failure = set_up_network(plan, confinement)) return failure;
     if (Outcome failure = set_up_identity()) return failure;
     if (Outcome failure = prepare_landlock(plan, confinement)) return failure;
+    const int error = sys::make_sealed_memfd("sandpipe-session", "", 0, false, confinement.session_lock);
+    if (error < 0) return fail(Stage::resources, -error, "session lock");
     return prepare_filter(plan, confinement);
 }
 

@@ -16,8 +16,7 @@ struct Confinement {
     unique_fd outer_ruleset;  ///< Landlock domain of the inits; invalid if the plan does not enforce the file
                               ///< system
     unique_fd inner_ruleset;  ///< Landlock domain of the commands, nested in it
-    unique_fd mask_file;      ///< O_PATH, see Masks; only of use in the cell's own mount namespace
-    unique_fd mask_directory;
+    unique_fd session_lock;   ///< a memfd by which the session's supervisors exclude each other
     std::vector<sock_filter> filter;  ///< the commands' seccomp program, notifications included
     wire::EnforcementFacts facts;     ///< all but `user_namespace`, which is known to who made the cell
 };

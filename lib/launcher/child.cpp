@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -223,6 +224,10 @@ int run_child(void* argument) noexcept {
         raw_syscall(SYS_setsid);
     else
         raw_syscall(SYS_setpgid, 0, 0);
+    if (script.settings.parent != 0) {
+        raw_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+        if (raw_syscall(SYS_getppid) != script.settings.parent) raw_syscall(SYS_exit_group, 127);
+    }
     lay_out_descriptors(script);
     raw_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, word(&script.settings.open_files), 0);
     const std::uint64_t no_signals = 0;

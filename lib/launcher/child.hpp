@@ -21,6 +21,9 @@ namespace sandpipe::launcher {
 struct ChildSettings {
     rlimit open_files{};                    ///< given back to the command: the helper itself raised it
     bool own_session = false;               ///< setsid; else an own process group
+    /// Plain commands: the launcher. It is single-threaded, so its death is all that PR_SET_PDEATHSIG can mean. 0 in
+    /// a pid namespace, where everything ends with pid 1 anyway.
+    pid_t parent = 0;
     const ConfineSteps* confine = nullptr;  ///< null for plain commands
 };
 

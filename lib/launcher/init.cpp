@@ -35,7 +35,8 @@ class Init {
           confinement_(confinement),
           socket_(std::move(socket)),
           confine_(confine_steps(confinement)),
-          supervisor_(plan.rules, [this](const wire::Denied& denied) { return report(denied); }) {
+          supervisor_(plan.rules, [this](const wire::Denied& denied) { return report(denied); },
+                      confinement.session_lock.get()) {
         settings_.open_files = open_files;
         settings_.own_session = true;
         settings_.confine = &confine_;
@@ -251,7 +252,7 @@ int run_init(const wire::SessionPlan& plan, const Confinement& confinement, uniq
              rlimit open_files) {
     // The cell's own descriptors and those of its other inits came along with the fork.
     sys::close_all_but({socket.get(), confinement.inner_ruleset.get(), confinement.outer_ruleset.get(),
-                        confinement.mask_file.get(), confinement.mask_directory.get()});
+                        confinement.session_lock.get()});
     return Init(plan, confinement, std::move(socket), open_files).run();
 }
 

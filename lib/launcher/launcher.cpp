@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <utility>
@@ -27,6 +28,7 @@ rlimit raise_open_files() {
 
 bool Launcher::set_up() {
     settings_.open_files = raise_open_files();
+    settings_.parent = ::getpid();
     // What a command leaves behind becomes ours, so that it can be found, ended and reaped.
     if (::prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) return false;
     if (loop_.open() < 0 || open_child_signals(child_signals_) < 0) return false;

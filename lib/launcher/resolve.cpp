@@ -82,7 +82,7 @@ int Resolver::walk(unique_fd start, std::string_view path, unique_fd& end, std::
         error = open_plainly(start.get(), std::string(path), O_DIRECTORY, restrictions_, end);
     if (error == 0) place = place_of(end.get());
     // Whatever may have led through /proc/self is walked again, with the caller's.
-    const bool by_hand = restrictions_ == 0 && !path.empty() && (error < 0 || is_in_proc(place));
+    const bool by_hand = restrictions_ == 0 && !path.empty() && (error < 0 || is_below_proc(place));
     if (by_hand) {
         error = walk_by_hand(std::move(start), std::string(path), end);
         if (error == 0) place = place_of(end.get());
@@ -134,7 +134,7 @@ int Resolver::follow_by_kernel(Spot& spot) const {
     int error = open_plainly(spot.directory.get(), spot.last(), 0, restrictions_, target);
     if (error < 0) return error;
     std::string place = place_of(target.get());
-    if (is_in_proc(place)) return -ELOOP;
+    if (is_below_proc(place)) return -ELOOP;
     spot.object = std::move(target);
     spot.place = std::move(place);
     return kind_of(spot.object, spot.kind);

@@ -84,7 +84,7 @@ std::string place_of(int object) {
     return found.st_nlink == 0 ? std::string() : place.substr(0, place.size() - kDeleted.size());
 }
 
-bool is_in_proc(std::string_view place) { return !wire::relative_to("/proc", place).empty(); }
+bool is_below_proc(std::string_view place) { return !wire::relative_to("/proc", place).empty(); }
 
 bool is_procfs(int object) {
     struct statfs found {};

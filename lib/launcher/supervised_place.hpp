@@ -24,7 +24,7 @@ namespace sandpipe::launcher {
 /// The resolved path; "" for what has none: pipes, sockets, memfds, removed directories, unlinked files.
 [[nodiscard]] std::string place_of(int object);
 /// Below the /proc of this namespace, where "self" may have been on the way.
-[[nodiscard]] bool is_in_proc(std::string_view place);
+[[nodiscard]] bool is_below_proc(std::string_view place);
 /// Belongs to a /proc, where links need not be what their text says.
 [[nodiscard]] bool is_procfs(int object);
 /// What a symbolic link's text says.

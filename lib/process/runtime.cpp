@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "process/launcher_process.hpp"
+#include "process/log.hpp"
 #include "process/runtime_core.hpp"
 
 namespace sandpipe {
@@ -63,7 +64,10 @@ RuntimeCore::RuntimeCore(asio::any_io_executor executor, RuntimeOptions options)
       launchers_(options_.launchers) {}
 
 void RuntimeCore::log(LogLevel level, std::uint64_t command_id, const std::string& text) const {
-    if (options_.logger) options_.logger(LogRecord{level, command_id, text});
+    if (options_.logger)
+        options_.logger(LogRecord{level, command_id, text});
+    else
+        log_to_spdlog(level, command_id, text);
 }
 
 void RuntimeCore::check_usable() const {
@@ -153,6 +157,11 @@ void RuntimeCore::end_members(const std::function<bool(const RuntimeMember&)>& w
         endings_.push_back(std::move(ending));
     }
     for (const auto& [id, member] : chosen) member->request_end();
+}
+
+void RuntimeCore::stop_commands() {
+    for (const auto& [id, member] : members())
+        if (member->is_command()) member->request_end();
 }
 
 void RuntimeCore::cut_off() noexcept {

@@ -70,6 +70,8 @@ class RuntimeCore : public std::enable_shared_from_this<RuntimeCore> {
     void refuse_starts() noexcept { closed_ = true; }
     /// Ends the members that `which` picks and completes when they have left.
     void end_members(const std::function<bool(const RuntimeMember&)>& which, Completion<bool> done);
+    /// Asks every command to end, and waits for none.
+    void stop_commands();
     /// The Runtime object is gone: cuts the helpers off. Never throws or blocks.
     void cut_off() noexcept;
     /// The context is being destroyed.

@@ -34,19 +34,24 @@ void BoundedText::append(std::string_view text) {
 }
 
 void BoundedText::shorten_tail() {
-    left_out_ += tail_.size() - half_;
+    dropped_ += tail_.size() - half_;
     tail_.erase(0, tail_.size() - half_);
 }
 
-std::string BoundedText::text() const {
+BoundedText::Kept BoundedText::kept() const noexcept {
     const std::size_t extra = tail_.size() > half_ ? tail_.size() - half_ : 0;
-    const std::uint64_t missing = left_out_ + extra;
-    if (missing == 0) return valid_utf8(head_ + tail_);
+    if (dropped_ + extra == 0) return {head_, tail_, 0};
     const std::string_view head = to_whole_character(head_);
     const std::string_view tail = from_whole_character(std::string_view(tail_).substr(extra));
-    const std::uint64_t cut = head_.size() - head.size() + (tail_.size() - extra - tail.size());
-    return valid_utf8(head) + "\n[... " + std::to_string(missing + cut) + " bytes left out ...]\n" +
-           valid_utf8(tail);
+    return {head, tail, dropped_ + (head_.size() - head.size()) + (tail_.size() - tail.size())};
+}
+
+std::string BoundedText::text() const {
+    const Kept parts = kept();
+    // Together, because a character may stand across the border of the two.
+    if (parts.left_out == 0) return valid_utf8(head_ + tail_);
+    return valid_utf8(parts.head) + "\n[... " + std::to_string(parts.left_out) + " bytes left out ...]\n" +
+           valid_utf8(parts.tail);
 }
 
 std::string valid_utf8(std::string_view bytes) {

@@ -17,15 +17,22 @@ class BoundedText {
 
     /// The text as valid UTF-8; between head and tail stands how much was left out.
     [[nodiscard]] std::string text() const;
-    [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
+    /// Bytes of the text that `text` does not have.
+    [[nodiscard]] std::uint64_t left_out() const noexcept { return kept().left_out; }
 
   private:
+    struct Kept {
+        std::string_view head;
+        std::string_view tail;
+        std::uint64_t left_out = 0;
+    };
+    [[nodiscard]] Kept kept() const noexcept;
+    void shorten_tail();
+
     std::size_t half_;
     std::string head_;
     std::string tail_;  // up to twice what is kept, so that each byte is moved once and not every time
-    std::uint64_t left_out_ = 0;
-
-    void shorten_tail();
+    std::uint64_t dropped_ = 0;
 };
 
 /// Every byte that is not UTF-8 becomes U+FFFD.

@@ -15,7 +15,6 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 
 // A remedy in the model's reach, where there is one.
 std::string advice(const NotStarted& start) {
-    if (!start.hint.empty()) return " " + start.hint + ".";
     switch (start.stage) {
         case Stage::cwd:
             return " Give a cwd that exists in the workspace.";
@@ -49,7 +48,7 @@ std::string not_started(const NotStarted& start) {
     std::string text = "The command was not started: " + std::string(to_string(start.stage));
     if (!start.path.empty()) text += " " + start.path;
     if (start.error) text += ": " + start.error.message();
-    return text + "." + advice(start);
+    return start.hint.empty() ? text + "." + advice(start) : text + "; " + start.hint + ".";
 }
 
 std::string signaled(int signal) {

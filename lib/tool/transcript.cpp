@@ -30,6 +30,11 @@ json to_json(const Denial& denial) {
     return fields;
 }
 
+std::ptrdiff_t count_denials(const CommandResult& result) {
+    return std::count_if(result.denials.begin(), result.denials.end(),
+                         [](const Denial& d) { return !d.probe; });
+}
+
 json denials(const CommandResult& result) {
     json list = json::array();
     for (const Denial& denial : result.denials) {
@@ -55,7 +60,7 @@ json summary(const CommandResult& result, std::uint64_t left_out) {
         {"output_bytes", result.out_facts.bytes + result.err_facts.bytes},
         {"text_bytes_left_out", left_out},
         {"denials", denials(result)},
-        {"denial_count", result.denials.size()},
+        {"denial_count", count_denials(result)},
         {"denials_complete", result.denials_complete},
         {"limit_hit", result.limit_hit ? json(*result.limit_hit) : json(nullptr)},
         {"marker", result.marker},

@@ -55,8 +55,11 @@ Verdict AccessRules::write(std::string_view path) const {
     // Nothing can be written where nothing can be read.
     if (Verdict reading = read(path); !reading.allowed) return reading;
     if (const AccessRule* deny = prevailing(rules, Access::deny_write, path)) return denied_by(*deny);
-    const AccessRule* root = outranking(prevailing(rules, Access::allow_write, path),
-                                        prevailing(rules, Access::private_write, path));
+    // A place of the host's that was granted for reading inside the session's own /tmp stays as it is.
+    const AccessRule* own = prevailing(rules, Access::private_write, path);
+    const AccessRule* shown = prevailing(rules, Access::allow_read, path);
+    if (own && shown && shown->place.size() > own->place.size()) own = nullptr;
+    const AccessRule* root = outranking(prevailing(rules, Access::allow_write, path), own);
     return root ? allowed_by(root) : Verdict{false, EROFS, {}};
 }
 
