@@ -10,6 +10,7 @@
 
 #include <exception>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace sandpipe {
@@ -33,7 +34,10 @@ template <typename CompletionToken>
 auto async_exec(std::shared_ptr<BinaryExecutor> executor, BinaryInvocation invocation, CompletionToken&& token) {
     return asio::async_initiate<CompletionToken, void(std::exception_ptr, BinaryExecResult)>(
         [](auto handler, std::shared_ptr<BinaryExecutor> runner, BinaryInvocation what) {
-            auto where = asio::get_associated_executor(handler, runner->default_executor());
+            asio::any_io_executor where = runner->default_executor();
+            using Own = asio::associated_executor_t<decltype(handler), asio::any_io_executor>;
+            if constexpr (std::is_constructible_v<asio::any_io_executor, Own>)
+                where = asio::get_associated_executor(handler, where);
             asio::co_spawn(where, detail::exec_for_any_token(std::move(runner), std::move(what)), std::move(handler));
         },
         token, std::move(executor), std::move(invocation));

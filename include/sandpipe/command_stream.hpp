@@ -20,6 +20,8 @@ class CommandCore;
 /// The destructor stops the command by its stop policy without waiting; the Runtime sees it to its end.
 class CommandStream {
   public:
+    /// Empty, to be assigned to; its operations throw `Error` E_SANDBOX_NOT_INITIALIZED.
+    CommandStream() noexcept = default;
     CommandStream(CommandStream&&) noexcept;
     CommandStream& operator=(CommandStream&&) noexcept;
     CommandStream(const CommandStream&) = delete;
@@ -56,6 +58,8 @@ class CommandStream {
     explicit CommandStream(std::shared_ptr<detail::CommandCore> core) noexcept;
 
   private:
+    [[nodiscard]] detail::CommandCore& core() const;
+
     std::shared_ptr<detail::CommandCore> core_;
 };
 

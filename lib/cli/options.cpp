@@ -36,30 +36,37 @@ struct NumberTexts {
     std::string log = "off";
 };
 
-CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<std::string>& list,
-                      const std::string& help) {
+void add_list(CLI::App& app, const std::string& name, std::vector<std::string>& list,
+              const std::string& help) {
     // One value each time; a value may look like an option or a list of CLI11's.
-    return app.add_option(name, list, help)->allow_extra_args(false);
+    app.add_option(name, list, help)->allow_extra_args(false)->type_name("");
+}
+
+// The help names the value, in capitals.
+template <typename Value>
+void add_value(CLI::App& app, const std::string& name, Value& value, const std::string& help) {
+    app.add_option(name, value, help)->type_name("");
 }
 
 void add_process_options(CLI::App& app, ProcessOptions& options, NumberTexts& numbers) {
-    add_list(app, "--env", options.env, "NAME (the value it has here) or NAME=VALUE");
-    app.add_option("--timeout", numbers.timeout, "End the command after SECONDS; default: never");
-    app.add_option("--kill-after", numbers.kill_after,
-                   "SECONDS from SIGTERM to SIGKILL; default 2, 0: no SIGTERM");
-    app.add_option("--max-output", numbers.max_output, "End the command when a stream passes BYTES");
-    app.add_option("--stdin", options.input, "FILE for the command's stdin; -: ours; default: none");
+    add_list(app, "--env", options.env, "NAME (the value it has here) or NAME=VALUE; may stand often");
+    add_value(app, "--timeout", numbers.timeout, "SECONDS until the command is ended; default: never");
+    add_value(app, "--kill-after", numbers.kill_after,
+              "SECONDS from SIGTERM to SIGKILL; default: 2; 0: no SIGTERM");
+    add_value(app, "--max-output", numbers.max_output, "BYTES of a stream that end the command when passed");
+    add_value(app, "--stdin", options.input, "FILE for the command's stdin; -: ours; default: none");
     app.add_flag("--merged", options.merged, "One pipe for stdout and stderr: exact order, no tags");
     app.add_flag("--json", options.json, "Events as JSON, one object a line");
     app.add_flag("--quiet", options.quiet, "No denials and no trailers on stderr");
-    app.add_option("--log", numbers.log, "The library's log on stderr: debug, info, warning, error, off");
+    add_value(app, "--log", numbers.log,
+              "LEVEL of the library's log on stderr: debug, info, warning, error, off");
 }
 
 void add_policy_options(CLI::App& app, PolicyOptions& options) {
-    app.add_option("--settings", options.settings, "A JSON FILE with the policy");
-    app.add_option("--workspace", options.workspace,
-                   "DIR for relative paths and the command's cwd; default: the cwd");
-    add_list(app, "--allow-write", options.allow_write, "PATH that may be written");
+    add_value(app, "--settings", options.settings, "FILE with the policy as JSON");
+    add_value(app, "--workspace", options.workspace, "DIR for relative paths and the cwd; default: the cwd");
+    add_list(app, "--allow-write", options.allow_write,
+             "PATH that may be written; this and the next may stand often");
     add_list(app, "--deny-write", options.deny_write, "PATH that may not be written");
     add_list(app, "--allow-read", options.allow_read, "PATH that may be read in spite of a denied one above");
     add_list(app, "--deny-read", options.deny_read, "PATH that may not be read");
@@ -162,10 +169,10 @@ Options parse_run(Split parts) {
         "sandpipe run"};
     RunOptions run;
     NumberTexts numbers;
-    app.add_option("-c", run.shell_command, "A command line for the shell");
+    add_value(app, "-c", run.shell_command, "LINE for the shell");
     add_policy_options(app, run.policy);
     add_process_options(app, run.process, numbers);
-    app.add_option("--bin-shell", run.bin_shell, "The shell for -c; default /bin/bash");
+    add_value(app, "--bin-shell", run.bin_shell, "PATH of the shell for -c; default: /bin/bash");
     add_unsupported_options(app);
     try {
         parse(app, std::move(parts.options));

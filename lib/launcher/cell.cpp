@@ -222,6 +222,7 @@ void Cell::on_children() {
 [[noreturn]] void run_cell(wire::SessionPlan plan, unique_fd socket, unique_fd go, pid_t launcher,
                            rlimit open_files) {
     sys::close_all_but({socket.get(), go.get()});
+    ::prctl(PR_SET_NAME, "sandpipe-cell");
     char word = 0;
     // Until the maps are written this process has no user to be.
     const bool mapped = ::read(go.get(), &word, 1) == 1;

@@ -1,6 +1,7 @@
 #include "init.hpp"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -250,6 +251,7 @@ void Init::become_idle() {
 
 int run_init(const wire::SessionPlan& plan, const Confinement& confinement, unique_fd socket,
              rlimit open_files) {
+    ::prctl(PR_SET_NAME, "sandpipe-init");
     // The cell's own descriptors and those of its other inits came along with the fork.
     sys::close_all_but({socket.get(), confinement.inner_ruleset.get(), confinement.outer_ruleset.get(),
                         confinement.session_lock.get()});

@@ -110,22 +110,19 @@ void Launcher::make_cell(wire::Packet packet) {
 void Launcher::on_children() {
     drain_child_signals(child_signals_.get());
     reap_orphans();
+    for (auto entry = commands_.begin(); entry != commands_.end();) (entry++)->first->on_descendant_ended();
 }
 
-/// Reaps what commands left behind. Leaders are waited for by their pidfd; where one stands first in the
-/// queue of the dead, the rest waits until it is reaped.
+/// Reaps what commands left behind. Leaders are waited for by their pidfd; where one stands first in the queue of
+/// the dead, the rest waits until it is reaped.
 void Launcher::reap_orphans() {
-    bool reaped = false;
     siginfo_t info{};
     while (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
         orphans_wait_ = leaders_.contains(info.si_pid);
-        if (orphans_wait_) break;
+        if (orphans_wait_) return;
         ::waitid(P_PID, static_cast<id_t>(info.si_pid), nullptr, WEXITED | WNOHANG);
-        reaped = true;
         info.si_pid = 0;
     }
-    if (!reaped) return;
-    for (auto entry = commands_.begin(); entry != commands_.end();) (entry++)->first->on_orphan_reaped();
 }
 
 }  // namespace sandpipe::launcher

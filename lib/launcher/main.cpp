@@ -41,6 +41,8 @@ int main() {
         constexpr char kText[] = "sandpipe-launcher: started by libsandpipe, not by hand\n";
         return ::write(2, kText, sizeof kText - 1) < 0 ? 3 : 2;
     }
+    // A program that is executed by descriptor would be named after its number.
+    ::prctl(PR_SET_NAME, "sandpipe-launch");
     reset_signals();
     ::setsid();
     if (!open_dev_null() || ::chdir("/") < 0) return 1;

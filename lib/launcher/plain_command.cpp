@@ -121,7 +121,7 @@ void PlainCommand::on_exit() {
 }
 
 void PlainCommand::end_tree() {
-    ended_.survivors_ended = static_cast<std::uint32_t>(tree_members(child_.pid(), mark_).size());
+    ended_.survivors_ended = static_cast<std::uint32_t>(count_tree(child_.pid(), mark_));
     signal_tree(child_.pid(), mark_, SIGKILL);
 }
 
@@ -129,13 +129,13 @@ void PlainCommand::end_tree() {
 /// SIGKILL.
 void PlainCommand::settle() {
     if (!exited_ || reported_) return;
-    if (stopping_ && !tree_members(child_.pid(), mark_).empty()) return;
+    if (stopping_ && count_tree(child_.pid(), mark_) > 0) return;
     reported_ = true;
     send(wire::encode(ended_));
     finish();
 }
 
-void PlainCommand::on_orphan_reaped() {
+void PlainCommand::on_descendant_ended() {
     if (stopping_) settle();
 }
 

@@ -34,8 +34,8 @@ class PlainCommand {
     [[nodiscard]] bool start();
     /// Its process, once start() has returned true; -1 if that failed.
     [[nodiscard]] pid_t leader() const noexcept { return child_.pid(); }
-    /// Some orphan was reaped: the tree may have become empty.
-    void on_orphan_reaped();
+    /// Something below the launcher has ended: the tree may have become empty.
+    void on_descendant_ended();
 
   private:
     void watch();

@@ -10,14 +10,30 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "sys/descriptors.hpp"
 #include "sys/raw_syscall.hpp"
 
 namespace sandpipe::launcher {
 namespace {
+
+/// One line of /proc/PID/stat, as far as it matters here.
+struct ProcessFacts {
+    pid_t pid = 0;
+    pid_t parent = 0;
+    pid_t group = 0;
+    bool dead = false;  // a zombie
+};
+
+/// What lives of a plain command.
+struct Tree {
+    std::vector<pid_t> in_group;
+    std::vector<pid_t> escaped;  // left the group, and carries the mark
+};
 
 std::string read_file(const std::string& path) {
     unique_fd file;
@@ -71,10 +87,7 @@ void signal_escaped(pid_t pid, std::string_view mark, int signal) {
     sys::raw_syscall(SYS_pidfd_send_signal, pidfd.get(), signal, 0, 0);
 }
 
-}  // namespace
-
-std::vector<ProcessFacts> descendants() {
-    const std::vector<ProcessFacts> all = all_processes();
+std::vector<ProcessFacts> descendants_among(const std::vector<ProcessFacts>& all) {
     std::unordered_multimap<pid_t, const ProcessFacts*> children;
     for (const ProcessFacts& facts : all) children.emplace(facts.parent, &facts);
     std::vector<ProcessFacts> found;
@@ -92,27 +105,40 @@ std::vector<ProcessFacts> descendants() {
     return found;
 }
 
-std::vector<pid_t> tree_members(pid_t group, std::string_view mark) {
-    std::vector<pid_t> members;
-    for (const ProcessFacts& facts : descendants())
-        if (!facts.dead && (facts.group == group || has_mark(facts.pid, mark))) members.push_back(facts.pid);
-    return members;
+/// One pass over /proc is no snapshot: a process whose parent ended meanwhile can seem to belong to nobody. The
+/// group shows it all the same, and for the others the caller looks again.
+Tree look_at_tree(pid_t group, std::string_view mark) {
+    const std::vector<ProcessFacts> all = all_processes();
+    Tree tree;
+    for (const ProcessFacts& facts : all)
+        if (!facts.dead && facts.group == group) tree.in_group.push_back(facts.pid);
+    for (const ProcessFacts& facts : descendants_among(all))
+        if (!facts.dead && facts.group != group && has_mark(facts.pid, mark)) tree.escaped.push_back(facts.pid);
+    return tree;
+}
+
+}  // namespace
+
+std::size_t count_tree(pid_t group, std::string_view mark) {
+    for (int look = 0; look < 2; ++look) {
+        const Tree tree = look_at_tree(group, mark);
+        if (const std::size_t count = tree.in_group.size() + tree.escaped.size(); count > 0) return count;
+    }
+    return 0;
 }
 
 void signal_tree(pid_t group, std::string_view mark, int signal) {
-    std::vector<pid_t> escaped;
-    for (const ProcessFacts& facts : descendants())
-        if (!facts.dead && facts.group != group && has_mark(facts.pid, mark)) escaped.push_back(facts.pid);
+    const Tree tree = look_at_tree(group, mark);
     // Between clone and setpgid the leader is not in its group yet.
     if (::kill(-group, signal) < 0 && errno == ESRCH) ::kill(group, signal);
-    for (const pid_t pid : escaped) signal_escaped(pid, mark, signal);
+    for (const pid_t pid : tree.escaped) signal_escaped(pid, mark, signal);
 }
 
 void end_all_descendants() {
     for (int round = 0; round < 100; ++round) {
         // Our own children cannot be given another number before we reap them; what is below them becomes
         // ours.
-        for (const ProcessFacts& facts : descendants())
+        for (const ProcessFacts& facts : descendants_among(all_processes()))
             if (!facts.dead && facts.parent == ::getpid()) ::kill(facts.pid, SIGKILL);
         while (::waitpid(-1, nullptr, WNOHANG) > 0) {
         }

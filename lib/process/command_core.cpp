@@ -169,6 +169,7 @@ void CommandCore::on_denied(const wire::Denied& message) {
 
 void CommandCore::on_ended(const wire::Ended& message) {
     ended_ = message;
+    ended_at_ = Clock::time_point(std::chrono::nanoseconds(message.monotonic_ns));
     on_end(status_from(message.wait_status));
 }
 
@@ -185,6 +186,7 @@ void CommandCore::on_lost() {
 }
 
 void CommandCore::on_end(EndStatus status) {
+    if (!ended_) ended_at_ = Clock::now();
     status_ = status;
     cause_ = stop_.requested() ? stop_.cause() : lost_ ? Cause::lost : Cause::finished;
     io_->record.reset();
@@ -269,9 +271,9 @@ void CommandCore::fill_in_facts() {
     facts_.err_facts = output_[1].facts();
     if (timeout_ != kNoTimeout) facts_.timeout = timeout_;
     facts_.queued = (program_started_ ? started_at_ : Clock::now()) - asked_at_;
+    if (program_started_) facts_.wall = ended_at_ - started_at_;
     if (!ended_) return;
     facts_.survivors_ended = ended_->survivors_ended;
-    facts_.wall = std::chrono::nanoseconds(ended_->monotonic_ns) - started_at_.time_since_epoch();
     facts_.user = std::chrono::microseconds(ended_->user_us);
     facts_.system = std::chrono::microseconds(ended_->system_us);
     facts_.max_rss = ended_->max_rss_bytes;

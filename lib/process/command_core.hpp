@@ -153,6 +153,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     std::chrono::nanoseconds timeout_ = kNoTimeout;
     Clock::time_point asked_at_ = Clock::now();
     Clock::time_point started_at_{};
+    Clock::time_point ended_at_{};
 
     std::optional<Io> io_;
     std::atomic<bool> io_released_{false};

@@ -1,3 +1,5 @@
+#include <sandpipe/error.hpp>
+
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -140,6 +142,8 @@ void CommandCore::end_input() {
 }
 
 awaitable<bool> CommandCore::write(std::string data) {
+    if (!std::holds_alternative<Input::Stream>(fields_.input.source()))
+        throw Error(Errc::invalid_sandbox_config, "write: the command's input is not Input::stream()");
     std::function<void(Completion<bool>)> start = [self = shared_from_this(),
                                                    data = std::move(data)](Completion<bool> done) {
         auto waiting = std::make_shared<Completion<bool>>(std::move(done));

@@ -35,8 +35,9 @@ constexpr std::size_t kMarkerBytes = 6;
 std::string absolute_cwd(const std::string& cwd, const Session* session) {
     if (session) return (std::filesystem::path(session->workspace()) / cwd).lexically_normal().string();
     std::error_code error;
-    const std::filesystem::path base = std::filesystem::current_path(error);
-    if (error && !cwd.starts_with('/')) return cwd;
+    std::filesystem::path base = std::filesystem::current_path(error);
+    // The host's own is gone: its name in /proc says so, and entering it fails, which is data.
+    if (error) base = std::filesystem::read_symlink("/proc/self/cwd", error);
     return cwd.empty() ? base.string() : (base / cwd).string();
 }
 
@@ -51,6 +52,9 @@ std::shared_ptr<CommandCore> CommandCore::make(std::shared_ptr<RuntimeCore> runt
                                                Mode mode) {
     runtime->check_usable();
     check_invocation(invocation.fields());
+    if (mode == Mode::settled && std::holds_alternative<Input::Stream>(invocation.fields().input.source()))
+        throw Error(Errc::invalid_sandbox_config,
+                    "Input::stream() is written while the command runs: start it with start_command");
     std::shared_ptr<CommandCore> core(
         new CommandCore(std::move(runtime), std::move(invocation), defaults, mode));
     core->lay_out_request(defaults);

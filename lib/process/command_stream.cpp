@@ -21,19 +21,26 @@ CommandStream::~CommandStream() {
     if (core_) core_->abandon();
 }
 
-awaitable<std::optional<OutputEvent>> CommandStream::next() { return core_->next(); }
-awaitable<CommandResult> CommandStream::finish() { return core_->finish(); }
-void CommandStream::stop() { core_->stop(); }
-awaitable<bool> CommandStream::write(std::string data) { return core_->write(std::move(data)); }
+detail::CommandCore& CommandStream::core() const {
+    if (!core_) throw Error(Errc::sandbox_not_initialized, "the CommandStream is empty: it was moved from, or never assigned");
+    return *core_;
+}
+
+awaitable<std::optional<OutputEvent>> CommandStream::next() { return core().next(); }
+awaitable<CommandResult> CommandStream::finish() { return core().finish(); }
+void CommandStream::stop() { core().stop(); }
+awaitable<bool> CommandStream::write(std::string data) { return core().write(std::move(data)); }
 
 awaitable<void> CommandStream::close_input() {
-    core_->close_input();
+    core().close_input();
     co_return;
 }
 
-bool CommandStream::started() const noexcept { return core_->started(); }
-std::string_view CommandStream::marker() const noexcept { return core_->marker(); }
-std::uint64_t CommandStream::id() const noexcept { return core_->id(); }
+bool CommandStream::started() const noexcept { return core_ && core_->started(); }
+std::string_view CommandStream::marker() const noexcept {
+    return core_ ? std::string_view(core_->marker()) : std::string_view();
+}
+std::uint64_t CommandStream::id() const noexcept { return core_ ? core_->id() : 0; }
 
 namespace detail {
 

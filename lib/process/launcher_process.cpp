@@ -46,9 +46,9 @@ constexpr std::size_t kStackBytes = 16 * 1024;
 [[gnu::no_sanitize("address", "undefined", "thread")]] int become_helper(void* argument) {
     auto& script = *static_cast<Script*>(argument);
     // Sources are lifted above the targets first: any of them may sit on a target.
-    const long control = raw_syscall(SYS_fcntl, script.control, F_DUPFD, 64);
-    const long host = raw_syscall(SYS_fcntl, script.host, F_DUPFD, 64);
-    const long image = raw_syscall(SYS_fcntl, script.image, F_DUPFD, 64);
+    const long control = raw_syscall(SYS_fcntl, script.control, F_DUPFD, kImageFd + 1);
+    const long host = raw_syscall(SYS_fcntl, script.host, F_DUPFD, kImageFd + 1);
+    const long image = raw_syscall(SYS_fcntl, script.image, F_DUPFD, kImageFd + 1);
     long error = raw_syscall(SYS_dup3, control, kControlFd, 0);
     if (error >= 0) error = raw_syscall(SYS_dup3, host, kHostFd, 0);
     if (error >= 0) error = raw_syscall(SYS_dup3, image, kImageFd, O_CLOEXEC);

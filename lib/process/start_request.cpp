@@ -20,6 +20,22 @@ void check_text(const std::string& text, const std::string& what) {
         refuse(what + " has a NUL byte at " + std::to_string(at) + "; the kernel would cut it there");
 }
 
+void check_file(const std::string* path, const std::string& what) {
+    if (!path) return;
+    if (path->empty()) refuse(what + ": the file's name is empty");
+    check_text(*path, what + ": the file's name");
+}
+
+const std::string* file_of(const Input& input) {
+    const auto* file = std::get_if<Input::File>(&input.source());
+    return file ? &file->path : nullptr;
+}
+
+const std::string* file_of(const Output& output) {
+    const auto* file = std::get_if<Output::File>(&output.sink());
+    return file ? &file->path : nullptr;
+}
+
 void check_positive(std::chrono::nanoseconds value, const std::string& what) {
     if (value <= value.zero())
         refuse(what + " is " + std::to_string(value.count()) + " ns; it must be positive, or kNoTimeout");
@@ -77,6 +93,9 @@ void check_invocation(const InvocationFields& fields) {
     for (std::size_t i = 0; i < fields.args.size(); ++i)
         check_text(fields.args[i], "args[" + std::to_string(i) + "]");
     check_text(fields.cwd, "cwd");
+    check_file(file_of(fields.input), "input");
+    check_file(file_of(fields.out), "out");
+    check_file(file_of(fields.err), "err");
     if (fields.timeout) check_positive(*fields.timeout, "timeout");
     check_positive(fields.start_timeout, "start_timeout");
     check_stop(fields.stop);
