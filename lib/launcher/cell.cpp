@@ -16,6 +16,7 @@
 #include "launcher/event_loop.hpp"
 #include "launcher/id_maps.hpp"
 #include "launcher/init.hpp"
+#include "launcher/protection.hpp"
 #include "sys/descriptors.hpp"
 #include "sys/kernel.hpp"
 #include "sys/raw_syscall.hpp"
@@ -44,6 +45,7 @@ struct InitSeat {
     unique_fd socket;
     std::uint64_t command = 0;  // the one it runs; 0: none
     bool ready = false;         // its set-up is done
+    bool stale = false;         // its view lacks protection that was renewed since
 };
 
 class Cell {
@@ -64,6 +66,8 @@ class Cell {
     void discard(std::uint64_t command);
     void remove(pid_t pid);
     InitSeat* idle_seat();
+    Outcome renew_protection();
+    Outcome seat_for(InitSeat*& seat);
     void announce(const wire::Packet& first_word);
 
     wire::SessionPlan plan_;
@@ -71,6 +75,7 @@ class Cell {
     unique_fd child_signals_;
     rlimit open_files_;
     Confinement confinement_;
+    Protection protection_;
     EventLoop loop_;
     std::unordered_map<pid_t, std::unique_ptr<InitSeat>> seats_;
     bool announced_ = false;
@@ -79,6 +84,7 @@ class Cell {
 
 Outcome Cell::set_up() {
     if (Outcome failure = set_up_cell(plan_, confinement_)) return failure;
+    if (Outcome failure = protection_.prepare(plan_, confinement_.masks)) return failure;
     confinement_.facts.user_namespace = true;
     int error = loop_.open();
     if (error == 0) error = open_child_signals(child_signals_);
@@ -134,25 +140,44 @@ void Cell::on_socket() {
 }
 
 InitSeat* Cell::idle_seat() {
+    const auto free = [](const InitSeat& seat) { return seat.command == 0 && !seat.stale; };
     for (const auto& [pid, seat] : seats_)
-        if (seat->command == 0 && seat->ready) return seat.get();
+        if (free(*seat) && seat->ready) return seat.get();
     // One that is still being set up takes the command as soon as it can.
     for (const auto& [pid, seat] : seats_)
-        if (seat->command == 0) return seat.get();
+        if (free(*seat)) return seat.get();
     return nullptr;
+}
+
+/// An init cannot be given new mounts: those that idle are replaced, the others go after their command.
+Outcome Cell::renew_protection() {
+    const Protection::Renewal renewal = protection_.renew();
+    if (!renewal.renewed) return renewal.failure;
+    std::vector<pid_t> idle;
+    for (const auto& [pid, seat] : seats_) {
+        seat->stale = true;
+        if (seat->command == 0) idle.push_back(pid);
+    }
+    for (const pid_t pid : idle) remove(pid);
+    return renewal.failure;
+}
+
+Outcome Cell::seat_for(InitSeat*& seat) {
+    if (Outcome failure = renew_protection()) return failure;
+    seat = idle_seat();
+    if (seat) return {};
+    if (Outcome failure = add_init()) return failure;
+    seat = idle_seat();
+    return {};
 }
 
 void Cell::start(wire::Packet packet) {
     wire::StartCommand command;
     if (packet.fds.size() != 4 || !wire::decode(packet.bytes, command)) return;
-    InitSeat* seat = idle_seat();
-    if (!seat) {
-        if (const Outcome failure = add_init()) {
-            (void)wire::send_packet(packet.fds[0].get(),
-                                    wire::encode(*failure));  // else its host sees the close
-            return;
-        }
-        seat = idle_seat();
+    InitSeat* seat = nullptr;
+    if (const Outcome failure = seat_for(seat)) {
+        (void)wire::send_packet(packet.fds[0].get(), wire::encode(*failure));  // else its host sees the close
+        return;
     }
     seat->command = command.id;
     give(*seat, packet);
@@ -177,7 +202,7 @@ void Cell::on_init(InitSeat& seat) {
     seat.ready = true;
     std::size_t idle = 0;
     for (const auto& [pid, other] : seats_) idle += other->command == 0 ? 1 : 0;
-    if (idle > kKeptIdle && seat.command == 0) remove(seat.pid);
+    if (seat.command == 0 && (seat.stale || idle > kKeptIdle)) remove(seat.pid);
 }
 
 /// The first init's first word decides whether the session exists.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "launcher/failure.hpp"
+#include "launcher/masks.hpp"
 #include "wire/session_plan.hpp"
 
 namespace sandpipe::launcher {
@@ -16,6 +17,7 @@ struct Confinement {
     unique_fd outer_ruleset;  ///< Landlock domain of the inits; invalid if the plan does not enforce the file
                               ///< system
     unique_fd inner_ruleset;  ///< Landlock domain of the commands, nested in it
+    Masks masks;              ///< for the cell, whose mount namespace they belong to
     unique_fd session_lock;   ///< a memfd by which the session's supervisors exclude each other
     std::vector<sock_filter> filter;  ///< the commands' seccomp program, notifications included
     wire::EnforcementFacts facts;     ///< all but `user_namespace`, which is known to who made the cell

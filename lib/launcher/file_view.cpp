@@ -55,7 +55,6 @@ class FileView {
     int read_only_root();
     int private_tmp(const MountOp& op);
     int place(const MountOp& op, std::uint64_t more_flags);
-    int bind_read_only(const MountOp& op);
     int mask_with_holes(const MountOp& op);
     int put(int tree, const std::string& path);
     int put_root(int tree);
@@ -100,12 +99,9 @@ int FileView::carry_out(const MountOp& op) {
         case MountStep::place_read_only:
             return place(op, MOUNT_ATTR_RDONLY);
         case MountStep::bind_read_only:
-            return bind_read_only(op);
-        case MountStep::mask: {
-            unique_fd covered;
-            const int error = open_place(op.path, covered);
-            return error == 0 ? masks_.cover(covered.get()) : error;
-        }
+            return bind_read_only(op.path);
+        case MountStep::mask:
+            return put_mask(masks_, op.path);
         case MountStep::mask_with_holes:
             return mask_with_holes(op);
     }
@@ -139,15 +135,6 @@ int FileView::place(const MountOp& op, std::uint64_t more_flags) {
     const unique_fd tree = std::move(slots_[op.slot]);
     const std::uint64_t flags = is_device(op.path) ? std::uint64_t{MOUNT_ATTR_NOSUID} : kPlainFiles;
     const int error = flag_tree(tree.get(), {flags | more_flags, 0});
-    return error == 0 ? put(tree.get(), op.path) : error;
-}
-
-int FileView::bind_read_only(const MountOp& op) {
-    unique_fd place;
-    unique_fd tree;
-    int error = open_place(op.path, place);
-    if (error == 0) error = clone_tree(place.get(), tree);
-    if (error == 0) error = flag_tree(tree.get(), {MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID, 0});
     return error == 0 ? put(tree.get(), op.path) : error;
 }
 
@@ -219,6 +206,21 @@ Outcome lay_out_files(const wire::SessionPlan& plan, Masks& masks) {
     // First of all, because the steps need the masks, and a taken root its /proc covered.
     if (Outcome failure = cover_proc(masks)) return failure;
     return plan.filesystem_enforced ? FileView(plan, masks).lay_out() : Outcome{};
+}
+
+int bind_read_only(const std::string& path) {
+    unique_fd place;
+    unique_fd tree;
+    int error = open_place(path, place);
+    if (error == 0) error = clone_tree(place.get(), tree);
+    if (error == 0) error = flag_tree(tree.get(), {MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID, 0});
+    return error == 0 ? attach(tree.get(), place.get()) : error;
+}
+
+int put_mask(const Masks& masks, const std::string& path) {
+    unique_fd covered;
+    const int error = open_place(path, covered);
+    return error == 0 ? masks.cover(covered.get()) : error;
 }
 
 }  // namespace sandpipe::launcher

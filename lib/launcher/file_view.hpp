@@ -11,4 +11,9 @@ namespace sandpipe::launcher {
 /// covers /proc with `masks`. Steps below /proc are left to the inits, which mount their own there.
 [[nodiscard]] Outcome lay_out_files(const wire::SessionPlan& plan, Masks& masks);
 
+/// What is at `path` becomes a read-only mount of itself. 0 or -errno.
+[[nodiscard]] int bind_read_only(const std::string& path);
+/// What is at `path` is covered by a mask. 0 or -errno.
+[[nodiscard]] int put_mask(const Masks& masks, const std::string& path);
+
 }  // namespace sandpipe::launcher
