@@ -7,6 +7,7 @@ namespace sandpipe::detail {
 void PipeDrain::on_exit(const std::array<std::uint64_t, 2>& own, Clock::time_point now) noexcept {
     exited_ = true;
     own_ = own;
+    if (paused_) paused_ = now;  // what was paused before does not put the end off
     idle_until_ = now + kIdleGrace;
     at_most_ = now + kMostGrace;
 }

@@ -53,6 +53,14 @@ class Decoder {
     Decoder& number(T& value) noexcept {
         static_assert(std::is_integral_v<T> || std::is_enum_v<T>);
         value = T{};
+        if constexpr (std::is_same_v<T, bool>) {
+            // Any other bit pattern than 0 and 1 would be undefined behaviour in a bool.
+            std::uint8_t byte = 0;
+            number(byte);
+            ok_ = ok_ && byte <= 1;
+            value = ok_ && byte == 1;
+            return *this;
+        }
         if (!has(sizeof value)) return *this;
         std::memcpy(&value, bytes_.data(), sizeof value);
         bytes_.remove_prefix(sizeof value);

@@ -29,6 +29,7 @@ TEST(BoundedText, PiecesDoNotMatter) {
         for (std::size_t at = 0; at < all.size(); at += piece)
             text.append(std::string_view(all).substr(at, piece));
         EXPECT_EQ(text.text(), all.substr(0, 10) + left_out(480) + all.substr(490));
+        EXPECT_EQ(text.left_out(), 480U);
     }
 }
 

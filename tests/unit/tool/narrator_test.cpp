@@ -49,10 +49,10 @@ TEST(Narrator, TableOfEndings) {
     EXPECT_TRUE(says(narrate(ended(Cause::output_limit, Signaled{SIGTERM})), "more output than is allowed"));
 }
 
-TEST(Narrator, AHintOfTheStartComesFirst) {
+TEST(Narrator, AHintOfTheStartTakesThePlaceOfOurs) {
     const NotStarted start{Stage::cwd, std::error_code(ENOENT, std::system_category()), "/w/x", "make it"};
     EXPECT_EQ(narrate(ended(Cause::not_started, start)),
-              "The command was not started: cwd /w/x: No such file or directory. make it.");
+              "The command was not started: cwd /w/x: No such file or directory; make it.");
 }
 
 TEST(Narrator, DenialsAreCountedWithoutProbes) {

@@ -1,0 +1,201 @@
+#include <sandpipe/error.hpp>
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+
+#include "support/process_fixture.hpp"
+
+namespace sandpipe::testing {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+const std::string kTree =
+    "trap '' TERM; (sleep 600 &); setsid sh -c 'trap \"\" TERM; sleep 600; :' & kill -STOP $!; while :; do "
+    "sleep .1; done";
+
+/// What goes away in which order: whatever it is, no process and no memory is left.
+class Lifetime : public ProcessFixture {
+  protected:
+    using ResultBox = std::shared_ptr<std::optional<BinaryExecResult>>;
+
+    ResultBox spawn(BinaryInvocation invocation) {
+        auto box = std::make_shared<std::optional<BinaryExecResult>>();
+        asio::co_spawn(io(), executor()->exec(std::move(invocation)),
+                       [box](std::exception_ptr error, BinaryExecResult value) {
+                           if (!error) *box = std::move(value);
+                       });
+        return box;
+    }
+    void run_trees(int count) {
+        for (int i = 0; i < count; ++i) (void)spawn(sh(kTree));
+        const auto wanted = static_cast<std::size_t>(count) * 4;
+        ASSERT_TRUE(drive_until([&] { return own_commands().size() >= wanted; }));
+    }
+    void expect_end_within_a_second() {
+        EXPECT_TRUE(eventually([this] { return own_processes().empty(); }, 1s));
+    }
+};
+
+TEST_F(Lifetime, TheContextGoesWithRunningCommands) {
+    run_trees(3);
+    drop_context();
+    expect_end_within_a_second();
+}
+
+TEST_F(Lifetime, TheContextGoesAfterTheRuntime) {
+    run_trees(2);
+    drop_runtime();
+    drop_context();
+    expect_end_within_a_second();
+}
+
+TEST_F(Lifetime, TheRuntimeGoesFirstAndWhoWaitsHearsOfALoss) {
+    const ResultBox box = spawn(sh("echo before; sleep 600"));
+    ASSERT_TRUE(drive_until([this] { return own_commands().size() >= 2; }));
+    drive_until([] { return false; }, 50ms);
+    drop_runtime();
+    ASSERT_TRUE(drive_until([&] { return box->has_value(); }, 2s));
+    EXPECT_EQ((*box)->cause, Cause::lost);
+    EXPECT_TRUE((*box)->failed);
+    EXPECT_EQ((*box)->exit_code, -1);
+    EXPECT_EQ((*box)->out, "before");
+    EXPECT_GT((*box)->wall, 0ms);
+    expect_end_within_a_second();
+}
+
+TEST_F(Lifetime, AnExecutorOutlivesItsRuntime) {
+    const auto orphan = executor();
+    (void)run(orphan->exec(command("true")));
+    drop_runtime();
+    EXPECT_THROW((void)run(orphan->exec(command("true"))), Error);
+}
+
+TEST_F(Lifetime, AnAbandonedStreamEndsItsCommand) {
+    {
+        const CommandStream stream = start(sh("sleep 600; :"));
+        EXPECT_TRUE(stream.started());
+    }
+    EXPECT_TRUE(drive_until([this] { return own_commands().empty(); }, 1s));
+}
+
+TEST_F(Lifetime, AnAbandonedStreamOfAStubbornCommandIsSeenToItsEnd) {
+    StopPolicy policy;
+    policy.grace = 200ms;
+    { const CommandStream stream = start(sh("trap '' TERM; yes; while :; do sleep .1; done").stop(policy)); }
+    EXPECT_TRUE(drive_until([this] { return own_commands().empty(); }, 2s));
+}
+
+TEST_F(Lifetime, AStreamThatIsReplacedEndsItsCommand) {
+    CommandStream stream = start(sh("sleep 600; :"));
+    stream = start(sh("exit 5"));
+    EXPECT_EQ(run(stream.finish()).exit_code, 5);
+    EXPECT_TRUE(drive_until([this] { return own_commands().empty(); }, 1s));
+}
+
+TEST_F(Lifetime, AStreamOutlivesItsContext) {
+    std::optional<CommandStream> stream;
+    stream.emplace(start(sh("yes")));
+    drop_context();
+    expect_end_within_a_second();
+    EXPECT_TRUE(stream->started());
+    stream->stop();
+    stream.reset();
+}
+
+TEST_F(Lifetime, AStreamOutlivesItsRuntime) {
+    CommandStream stream = start(sh("sleep 600; :"));
+    drop_runtime();
+    EXPECT_EQ(run(stream.finish(), 3s).cause, Cause::lost);
+}
+
+awaitable<void> every_operation(Runtime& runtime, std::shared_ptr<BinaryExecutor> executor) {
+    CommandStream stream = co_await start_command(
+        runtime, sh("echo a; cat >/dev/null; echo b; sleep .02").input(Input::stream()));
+    co_await stream.next();
+    co_await stream.write(std::string(200'000, 'x'));
+    co_await stream.close_input();
+    co_await stream.next();
+    co_await stream.finish();
+    co_await executor->exec(sh("cat; sleep .02").input(Input::bytes(std::string(200'000, 'y'))));
+}
+
+TEST_F(Lifetime, CoroutinesAbandonedAtEachSuspension) {
+    // One more handler runs each time, and then everything goes at once.
+    bool finished = false;
+    for (int steps = 0; !finished && steps < 2000; steps += steps < 60 ? 1 : 7) {
+        asio::io_context context;
+        Runtime owner(context.get_executor());
+        asio::co_spawn(context, every_operation(owner, local_executor(owner)),
+                       [&finished](std::exception_ptr error) { finished = !error; });
+        for (int i = 0; i < steps && !finished; ++i)
+            if (context.run_one_for(2s) == 0) break;
+    }
+    EXPECT_TRUE(finished) << "the last round goes all the way";
+    expect_end_within_a_second();
+}
+
+TEST_F(Lifetime, AContextAndItsRuntimeManyTimesOver) {
+    (void)exec(command("true"));
+    close_runtime();
+    ASSERT_TRUE(eventually([this] { return own_processes().empty(); }));
+    const HostState before = HostState::now();
+    for (int i = 0; i < rounds(30); ++i) {
+        asio::io_context context;
+        Runtime owner(context.get_executor());
+        int code = -1;
+        asio::co_spawn(context, local_executor(owner)->exec(sh("exit 4")),
+                       [&](std::exception_ptr, BinaryExecResult result) { code = result.exit_code; });
+        context.run();
+        ASSERT_EQ(code, 4) << "and run() returns when nothing is under way";
+    }
+    EXPECT_EQ(HostState::now().difference_to(before), "");
+    expect_end_within_a_second();
+}
+
+TEST_F(Lifetime, CloseStopsAndAwaitsEveryCommand) {
+    StopPolicy policy;
+    policy.grace = 200ms;
+    std::vector<ResultBox> boxes;
+    for (const char* line :
+         {"sleep 600; :", "trap '' TERM; while :; do sleep .05; done", "setsid sleep 600 & wait"})
+        boxes.push_back(spawn(sh(line).stop(policy)));
+    ASSERT_TRUE(drive_until([this] { return own_commands().size() >= 5; }));
+    run(runtime().close(), 5s);
+    EXPECT_TRUE(own_commands().empty());
+    for (const ResultBox& box : boxes) {
+        ASSERT_TRUE(drive_until([&] { return box->has_value(); }, 100ms));
+        EXPECT_EQ((*box)->cause, Cause::cancelled);
+    }
+    EXPECT_THROW((void)exec(command("true")), Error);
+    EXPECT_THROW((void)start(command("true")), Error);
+    run(runtime().close(), 1s);
+    EXPECT_TRUE(eventually([this] { return own_processes().empty(); }, 1s)) << "the helpers end, too";
+}
+
+TEST_F(Lifetime, CloseOfAnIdleRuntime) {
+    run(runtime().close());
+    EXPECT_TRUE(launchers_of(::getpid()).empty());
+    EXPECT_THROW((void)exec(command("true")), Error);
+}
+
+TEST_F(Lifetime, CloseEndsWhatWaitsInTheQueue) {
+    RuntimeOptions options;
+    options.max_running = 1;
+    use(options);
+    std::vector<ResultBox> boxes;
+    for (int i = 0; i < 3; ++i)
+        boxes.push_back(spawn(sh("touch " + (scratch() / std::to_string(i)).string() + "; sleep 600")));
+    ASSERT_TRUE(drive_until([this] { return std::filesystem::exists(scratch() / "0"); }));
+    run(runtime().close(), 5s);
+    for (const ResultBox& box : boxes) {
+        ASSERT_TRUE(drive_until([&] { return box->has_value(); }, 100ms));
+        EXPECT_EQ((*box)->cause, Cause::cancelled);
+    }
+    EXPECT_FALSE(std::filesystem::exists(scratch() / "1"));
+    EXPECT_FALSE(std::filesystem::exists(scratch() / "2"));
+}
+
+}  // namespace
+}  // namespace sandpipe::testing

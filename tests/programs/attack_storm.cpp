@@ -1,0 +1,35 @@
+// attack_storm COUNT|endless SECONDS: daemons by double fork, each of which execs a sleep; "endless" ones
+// also fork a successor and go, at most 20,000 in all.
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void leave_sleeper(const char* seconds) {
+    const pid_t middle = ::fork();
+    if (middle > 0) ::waitpid(middle, nullptr, 0);
+    if (middle != 0) return;
+    ::setsid();
+    if (::fork() == 0) {
+        ::close(1);
+        ::close(2);
+        ::execlp("sleep", "sleep", seconds, nullptr);
+    }
+    ::_exit(0);
+}
+
+int main(int argc, char** argv) {
+    if (argc != 3) return 2;
+    if (strcmp(argv[1], "endless") != 0) {
+        for (int i = 0; i < atoi(argv[1]); ++i) leave_sleeper(argv[2]);
+        return 0;
+    }
+    ::setsid();
+    for (int i = 0; i < 20000; ++i)
+        if (const pid_t next = ::fork(); next > 0) {
+            if (i == 0) ::pause();
+            ::_exit(0);
+        }
+    return 0;
+}

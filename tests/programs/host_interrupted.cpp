@@ -1,0 +1,23 @@
+// Is interrupted by a signal every millisecond, without SA_RESTART.
+#include <signal.h>
+#include <sys/time.h>
+
+#include "host.hpp"
+
+using namespace sandpipe;
+
+int main() {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};
+    ::sigaction(SIGALRM, &action, nullptr);
+    const itimerval often{{0, 1000}, {0, 1000}};
+    ::setitimer(ITIMER_REAL, &often, nullptr);
+    for (int round = 0; round < 10; ++round) {
+        Host host;
+        for (int i = 0; i < 20; ++i) {
+            const std::string data(100'000, 'x');
+            const BinaryExecResult result = host.exec(command("cat").input(Input::bytes(data)));
+            check(result.out == data && result.exit_code == 0, "a command under signals");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+// sandboxed_host WORKSPACE SECONDS: a host that runs a tree of sleeping processes in a session and waits.
+#include <sandpipe/command_stream.hpp>
+#include <sandpipe/srt_enforcer.hpp>
+
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/io_context.hpp>
+#include <cstdio>
+#include <string>
+
+using namespace sandpipe;
+
+static awaitable<void> hold(Runtime& runtime, std::string workspace, std::string seconds) {
+    SrtEnforcerOptions options;
+    options.workspace = std::move(workspace);
+    auto enforcer = co_await srt_enforcer(runtime, options);
+    const std::string line =
+        "trap '' TERM; setsid sleep " + seconds + " & sleep " + seconds + " & echo up; wait";
+    CommandStream stream = co_await enforcer->run(enforcer->shell(line));
+    co_await stream.next();
+    std::puts("up");
+    std::fflush(stdout);
+    co_await stream.finish();
+}
+
+int main(int argc, char** argv) {
+    if (argc != 3) return 2;
+    asio::io_context context;
+    Runtime runtime(context.get_executor());
+    asio::co_spawn(context, hold(runtime, argv[1], argv[2]), asio::detached);
+    context.run();
+}

@@ -1,0 +1,63 @@
+// What README.md says in tables is what the library says.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+#include <string_view>
+
+#include "cli/options.hpp"
+#include "sandbox/mandatory_denies.hpp"
+#include "sandbox/policy_schema.hpp"
+
+namespace sandpipe {
+namespace {
+
+std::string read_readme() {
+    std::ifstream file(SANDPIPE_README);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The line of a table for `name`, or "".
+std::string row(const std::string& readme, const std::string& name) {
+    const std::size_t begin = readme.find("\n| `" + name + "` |");
+    return begin == std::string::npos ? "" : readme.substr(begin + 1, readme.find('\n', begin + 1) - begin);
+}
+
+bool shows(const std::string& readme, std::string_view name) {
+    return readme.find("`" + std::string(name) + "`") != std::string::npos;
+}
+
+std::string help(const std::string& command) {
+    return std::get<cli::ShowText>(cli::parse_options({command, "--help"})).text;
+}
+
+TEST(Readme, HasARowForEachPolicyKeyAndSaysWhichAreNotEnforced) {
+    const std::string readme = read_readme();
+    for (const PolicyKey& key : policy_keys()) {
+        const std::string found = row(readme, key.dotted());
+        ASSERT_FALSE(found.empty()) << key.dotted();
+        EXPECT_EQ(found.find("not yet") == std::string::npos, key.enforced) << found;
+    }
+}
+
+TEST(Readme, NamesEachMandatoryDeny) {
+    const std::string readme = read_readme();
+    for (const std::string_view name : kMandatoryDenies) EXPECT_TRUE(shows(readme, name)) << name;
+}
+
+TEST(Readme, NamesEachOptionOfTheCommand) {
+    const std::string readme = read_readme();
+    const std::regex option("--[a-z-]+");
+    for (const std::string command : {"run", "exec"}) {
+        const std::string text = help(command);
+        for (std::sregex_iterator it(text.begin(), text.end(), option), end; it != end; ++it) {
+            if (it->str() == "--help") continue;
+            EXPECT_NE(readme.find("`" + it->str()), std::string::npos) << it->str();
+        }
+    }
+}
+
+}  // namespace
+}  // namespace sandpipe

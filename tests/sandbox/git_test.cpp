@@ -1,0 +1,103 @@
+#include "support/sandbox_fixture.hpp"
+
+namespace sandpipe::testing {
+namespace {
+
+class Git : public SandboxTest {
+  protected:
+    void SetUp() override {
+        SandboxTest::SetUp();
+        host(
+            "export GIT_CONFIG_GLOBAL=/dev/null; git init -q -b main w && git -C w add -A && "
+            "git -C w -c user.name=h -c user.email=h@h commit -q -m first");
+        ignore_below("w");
+        ignore_below("c");
+    }
+    static constexpr const char* kIdentity =
+        "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@a "
+        "HOME=/tmp; set -e; ";
+    void expect_works(Session& session, const std::string& line) {
+        const Ran ran = session.sh(kIdentity + line);
+        EXPECT_EQ(ran.code(), 0) << line << "\n" << ran.story;
+        EXPECT_TRUE(ran.denied().empty()) << line << ": " << ran.denied().front();
+    }
+};
+
+TEST_F(Git, EverydayWorkNeedsNothing) {
+    Session session = open(writable({".", "../c"}));
+    expect_works(session, "git commit -q --allow-empty -m second; git status --porcelain");
+    expect_works(session, "echo x >> file; git commit -q -a -m third; git log --oneline | wc -l | grep 3");
+    expect_works(session, "git branch side; git checkout -q side; echo y >> two; git commit -q -a -m fourth");
+    expect_works(
+        session,
+        "git checkout -q main; echo z >> file; git stash -q; git stash pop -q; git checkout -q file");
+    expect_works(session, "git merge -q side; git tag t; git rebase -q main side; git checkout -q main");
+    expect_works(session,
+                 "git mv dir moved; git commit -q -m moved; git rm -q two; git commit -q -m removed");
+    expect_works(session, "git gc -q; git reflog expire --expire=now --all; git prune");
+    expect_works(session, "git worktree prune; git fsck --strict");
+}
+
+TEST_F(Git, ALocalCloneInTheWorkspaceAndOneInTmpWork) {
+    Session session = open();
+    expect_works(session,
+                 "git clone -q --local . sub; cd sub; git log --oneline; git commit -q --allow-empty -m x");
+    expect_works(session, "git clone -q . $TMPDIR/clone; cd $TMPDIR/clone; git log --oneline; git fetch -q");
+}
+
+TEST_F(Git, ALinkedWorktreeInTheWorkspaceWorks) {
+    Session session = open();
+    expect_works(session,
+                 "git worktree add -q tree; cd tree; echo x > new; git add new; git commit -q -m new; git "
+                 "log --oneline | wc -l | grep 2");
+    expect_works(session,
+                 "git worktree remove --force tree; git worktree prune; git worktree list | wc -l | grep 1");
+}
+
+TEST_F(Git, TheRepositoryOfAParentIsFound) {
+    host("mkdir w/sub");
+    SandboxPolicy policy = writable({"sub"});
+    Session session = open(policy);
+    const Ran ran = session.sh("cd sub; git rev-parse --show-toplevel");
+    EXPECT_EQ(ran.out, at("w") + "\n") << ran.err;
+}
+
+TEST_F(Git, HooksAreRefusedAfterACommitWorked) {
+    Session session = open();
+    expect_works(session, "git commit -q --allow-empty -m x");
+    const Ran ran = session.sh("echo x > .git/hooks/pre-commit");
+    EXPECT_NE(ran.code(), 0);
+    EXPECT_EQ(ran.denied(), std::vector<std::string>{"open " + at("w/.git/hooks/pre-commit") + " EACCES"});
+}
+
+TEST_F(Git, TheHostsGitNeverStopsACommand) {
+    Session session = open();
+    for (int i = 0; i < rounds(30); ++i) {
+        host("git -C w config a.b c" + std::to_string(i));
+        const Ran ran = session.sh("git config --get a.b; echo x >> .git/config");
+        EXPECT_EQ(ran.out, "c" + std::to_string(i) + "\n") << ran.story;
+        EXPECT_NE(ran.code(), 0) << "the settings became writable after the host replaced them";
+    }
+}
+
+TEST_F(Git, ABranchCanBeRemovedThoughItsSettingsStay) {
+    Session session = open();
+    const Ran ran = session.sh("git branch side && git branch -q -D side; ls .git; git branch");
+    EXPECT_EQ(ran.out.find("side"), std::string::npos) << ran.story;
+    EXPECT_EQ(ran.out.find("config.lock"), std::string::npos) << ran.story;
+}
+
+TEST_F(Git, SafeDirectoriesAreAddedToTheCallersOwn) {
+    Session session = open();
+    const Ran ran = session.sh("git config --get-all safe.directory");
+    EXPECT_EQ(ran.out, at("w") + "\n") << ran.err;
+    const Ran added = session.run(session.shell("git config --get-all safe.directory; git config --get u.v")
+                                      .env(Environment::names({"PATH"})
+                                               .set("GIT_CONFIG_COUNT", "1")
+                                               .set("GIT_CONFIG_KEY_0", "u.v")
+                                               .set("GIT_CONFIG_VALUE_0", "mine")));
+    EXPECT_EQ(added.out, at("w") + "\nmine\n") << added.err;
+}
+
+}  // namespace
+}  // namespace sandpipe::testing

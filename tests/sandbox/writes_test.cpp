@@ -1,0 +1,148 @@
+#include "support/sandbox_fixture.hpp"
+
+namespace sandpipe::testing {
+namespace {
+
+using Acts = std::vector<std::string>;
+
+class Writes : public SandboxTest {};
+
+// In an order in which each finds what it needs.
+const Acts kOnContent{"write @/file",        "readwrite @/file",   "append @/file",  "access3 @/file",
+                      "cut @/file",          "overwrite @/file",   "creat @/file",   "openat2 @/file",
+                      "write_handle @/file", "write_below @ file", "truncate @/file"};
+const Acts kOnNames{"create @/n1",
+                    "create_read @/n2",
+                    "openat2_create @/n3",
+                    "create_below @ n4",
+                    "mkdir @/n5",
+                    "fifo @/n6",
+                    "node @/n7",
+                    "symlink nowhere @/n8",
+                    "link @/file @/n9",
+                    "rename @/two @/n10",
+                    "exchange @/file @/n10",
+                    "rename @/dir @/n11",
+                    "exchange @/n11 @/file",
+                    "unlink @/file/inner",
+                    "rmdir @/empty",
+                    "unlink @/n10"};
+const Acts kOnAttributes{"chmod @/file",    "chown @/file",    "utimes @/file",
+                         "setxattr @/file", "chmod @/dir",     "utimes_fd @/dir",
+                         "chmod_fd @/file", "chown_fd @/file", "setxattr_fd @/file"};
+
+TEST_F(Writes, OutsideTheRootsEveryActFailsWithErofs) {
+    ignore_below("c");
+    Session session = open(writable({".", "../c"}));
+    // The second of these acts are about what an earlier one made, so they differ between the two places.
+    Acts on_names = kOnNames;
+    expect_acts(session, "ok", at("c"), kOnAttributes);
+    expect_acts(session, "ok", at("c"), kOnContent);
+    expect_acts(session, "ok", at("c"), on_names);
+    expect_acts(session, "EROFS", at("o"), kOnAttributes);
+    expect_acts(session, "EROFS", at("o"), kOnContent);
+    expect_acts(session, "EROFS", at("o"),
+                {"create @/n1", "create_read @/n2", "openat2_create @/n3", "create_below @ n4", "mkdir @/n5",
+                 "fifo @/n6", "node @/n7", "symlink nowhere @/n8", "link @/file @/n9", "rename @/two @/n10",
+                 "exchange @/file @/two", "rename @/dir @/n11", "unlink @/dir/inner", "rmdir @/empty",
+                 "unlink @/two"});
+    expect_acts(session, "EROFS|EOPNOTSUPP|EACCES", at("o"), {"unnamed @"});
+}
+
+TEST_F(Writes, ReadingOutsideTheRootsWorks) {
+    Session session = open();
+    expect_acts(
+        session, "ok", at("o"),
+        {"read @/file", "list @", "chdir @", "stat @/file", "read_handle @/file", "read_below @ file"});
+}
+
+TEST_F(Writes, NothingCrossesTheBorder) {
+    expect_changes({"+ w/copy"});
+    Session session = open();
+    expect_acts(session, "EROFS|EXDEV", at(""),
+                {"link @o/file @w/taken", "rename @o/file @w/taken", "rename @w/file @o/given",
+                 "exchange @w/file @o/file", "link @w/file @o/given", "rename @w/dir @o/dir2"});
+    EXPECT_EQ(session.sh("cat ../o/file > copy").code(), 0);
+}
+
+TEST_F(Writes, WithoutAGrantNothingIsWritable) {
+    Session session = open(SandboxPolicy{});
+    expect_acts(session, "EROFS", at("w"), {"create @/n", "write @/file", "mkdir @/d", "unlink @/file"});
+}
+
+TEST_F(Writes, SystemPlacesAreClosedForRootToo) {
+    Session session = open();
+    expect_acts(session, "EROFS", "/",
+                {"create @etc/sandpipe-attack", "create @usr/sandpipe-attack", "create @root-attack",
+                 "mkdir @opt/attack", "create @var/tmp/sandpipe-attack", "append @etc/passwd",
+                 "append @etc/hostname"});
+}
+
+TEST_F(Writes, AGrantOfAFileIsAGrantOfThatFileOnly) {
+    ignore_below("o/file");
+    Session session = open(writable({"../o/file"}));
+    expect_acts(session, "ok", at("o"), {"write @/file", "append @/file", "truncate @/file"});
+    expect_acts(session, "EROFS", at("o"), {"create @/file.new", "write @/two"});
+    expect_acts(session, "EROFS|EBUSY", at("o"), {"rename @/file @/moved", "unlink @/file"});
+}
+
+TEST_F(Writes, LinksLeadWhereTheyLead) {
+    host("ln -s ../o w/out; ln -s ../o/file w/out-file; ln -s ../o/new w/out-new; ln -s file w/in-file");
+    Session session = open();
+    expect_acts(
+        session, "EROFS", at("w"),
+        {"write @/out/file", "create @/out/n", "write @/out-file", "overwrite @/out-new", "chmod @/out-file",
+         "truncate @/out-file", "write_handle @/out-file", "create_below @/out n"});
+    ignore_below("w/file");
+    expect_acts(session, "ok", at("w"), {"append @/in-file"});
+}
+
+TEST_F(Writes, RenamesBetweenDirectoriesOfOneGrantWork) {
+    ignore_below("w");
+    Session session = open();
+    expect_acts(session, "ok", at("w"),
+                {"rename @/file @/dir/moved", "link @/two @/dir/second", "rename @/dir/deep @/empty/deep",
+                 "exchange @/two @/dir/moved"});
+}
+
+TEST_F(Writes, WhatIsMadeHasTheUsersMask) {
+    ignore_below("w");
+    Session session = open();
+    const Ran ran =
+        session.sh("umask 077; touch a; mkdir d; umask 002; touch b; stat -c %a a d b; stat -c %u:%g a");
+    const std::string owner = std::to_string(::geteuid()) + ":" + std::to_string(::getegid());
+    EXPECT_EQ(ran.out, "600\n700\n664\n" + owner + "\n") << ran.err;
+}
+
+TEST_F(Writes, ASetUserIdBitGivesNothing) {
+    ignore_below("w");
+    Session session = open();
+    const Ran ran =
+        session.sh("cp /usr/bin/id i && chmod 4755 i; ./i -u; grep -E 'NoNewPrivs|CapEff' /proc/self/status");
+    EXPECT_EQ(ran.out, std::to_string(::geteuid()) + "\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\n")
+        << ran.err;
+}
+
+TEST_F(Writes, DisabledSwitchesTheRulesOff) {
+    expect_changes({"+ o/new"});
+    SandboxPolicy policy;
+    policy.filesystem.disabled = true;
+    Session session = open(policy);
+    expect_acts(session, "ok", at("o"), {"create @/new", "append @/file", "read @/file"});
+    EXPECT_EQ(session.sh("cat /proc/net/dev | wc -l").out, "3\n");
+}
+
+TEST_F(Writes, AMissingGrantCanBeMadeOrSkipped) {
+    SandboxPolicy policy = writable({".", "missing"});
+    EXPECT_NE(refusal(policy).find("missing"), std::string::npos);
+    policy.filesystem.missing_allow_write = MissingAllowWrite::skip;
+    Session skipped = open(policy);
+    EXPECT_FALSE(skipped.warnings().empty());
+    policy.filesystem.missing_allow_write = MissingAllowWrite::create;
+    Session created = open(policy);
+    expect_acts(created, "ok", at("w"), {"create @/missing/file"});
+    expect_changes({"+ w/missing", "+ w/missing/file"});
+}
+
+}  // namespace
+}  // namespace sandpipe::testing
