@@ -4,7 +4,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <cstdint>
+
 #include "launcher/launcher.hpp"
+#include "sys/raw_syscall.hpp"
 
 namespace {
 
@@ -17,12 +21,15 @@ bool is_seqpacket(int fd) {
     return ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
 }
 
-/// The commands must find every signal as a fresh login shell would, whatever the host did with its own.
+/// The commands must find every signal as a fresh login shell would, whatever the host did with its own. libc keeps
+/// its hands on two of them, which can be ignored all the same, so the kernel is asked directly.
 void reset_signals() {
-    for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
-    sigset_t none;
-    sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    constexpr std::size_t kSetBytes = 8;
+    const std::uint64_t default_action[4]{};  // struct kernel_sigaction of both architectures, at most
+    const std::uint64_t no_signals = 0;
+    for (int signal = 1; signal <= 64; ++signal)
+        sandpipe::sys::raw_syscall(SYS_rt_sigaction, signal, sandpipe::sys::word(default_action), 0, kSetBytes);
+    sandpipe::sys::raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, sandpipe::sys::word(&no_signals), 0, kSetBytes);
 }
 
 bool open_dev_null() {
