@@ -20,26 +20,32 @@ class LocalExecutor final : public BinaryExecutor {
     LocalExecutor(std::shared_ptr<detail::RuntimeCore> core, LocalExecutorOptions options)
         : core_(std::move(core)), options_(std::move(options)) {}
 
+    // The coroutine has copies: it may begin and go on after this object has gone.
     awaitable<BinaryExecResult> exec(BinaryInvocation invocation) override {
+        return run(core_, options_, std::move(invocation));
+    }
+
+    [[nodiscard]] asio::any_io_executor default_executor() const override { return core_->executor(); }
+
+  private:
+    static awaitable<BinaryExecResult> run(std::shared_ptr<detail::RuntimeCore> core,
+                                           LocalExecutorOptions options, BinaryInvocation invocation) {
         detail::CommandDefaults defaults;
-        defaults.timeout = options_.timeout;
-        defaults.limit = options_.limit;
-        defaults.env = options_.env;
-        auto command = detail::CommandCore::make(core_, std::move(invocation), defaults,
+        defaults.timeout = options.timeout;
+        defaults.limit = options.limit;
+        defaults.env = options.env;
+        auto command = detail::CommandCore::make(std::move(core), std::move(invocation), defaults,
                                                  detail::CommandCore::Mode::settled);
         const auto cancelled = (co_await asio::this_coro::cancellation_state).cancelled();
         if (cancelled != asio::cancellation_type::none) co_return not_begun();
         BinaryExecResult result = co_await command->run_to_end();
-        if (options_.strip_final_newline) {
+        if (options.strip_final_newline) {
             strip_newline(result.out);
             strip_newline(result.err);
         }
         co_return result;
     }
 
-    [[nodiscard]] asio::any_io_executor default_executor() const override { return core_->executor(); }
-
-  private:
     static BinaryExecResult not_begun() {
         BinaryExecResult result;
         result.cause = Cause::cancelled;

@@ -15,6 +15,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "launcher/child.hpp"
 #include "sys/descriptors.hpp"
 #include "sys/raw_syscall.hpp"
 
@@ -135,7 +136,11 @@ void signal_tree(pid_t group, std::string_view mark, int signal) {
 }
 
 void end_all_descendants() {
-    for (int round = 0; round < 100; ++round) {
+    sigset_t child_signals;
+    sigemptyset(&child_signals);
+    sigaddset(&child_signals, SIGCHLD);
+    constexpr timespec kMostWait{0, 100'000'000};
+    for (const std::int64_t end = monotonic_ns() + 1'000'000'000; monotonic_ns() < end;) {
         // Our own children cannot be given another number before we reap them; what is below them becomes
         // ours.
         for (const ProcessFacts& facts : descendants_among(all_processes()))
@@ -143,7 +148,7 @@ void end_all_descendants() {
         while (::waitpid(-1, nullptr, WNOHANG) > 0) {
         }
         if (::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) return;
-        ::usleep(10'000);
+        ::sigtimedwait(&child_signals, nullptr, &kMostWait);  // blocked already, for the event loop
     }
 }
 

@@ -7,7 +7,12 @@
 #include <asio/cancellation_signal.hpp>
 #include <asio/executor_work_guard.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
+#include <asio/version.hpp>
+#if ASIO_VERSION >= 102401
+#include <asio/deferred.hpp>
+#else
 #include <asio/experimental/deferred.hpp>
+#endif
 #include <asio/use_future.hpp>
 
 #include <csignal>
@@ -21,6 +26,11 @@ namespace {
 
 using namespace testing;
 using namespace asio::experimental::awaitable_operators;
+#if ASIO_VERSION >= 102401
+using asio::deferred;
+#else
+using asio::experimental::deferred;
+#endif
 
 class AsyncExec : public ProcessFixture {};
 
@@ -43,7 +53,7 @@ TEST_F(AsyncExec, GivesAFuture) {
 
 TEST_F(AsyncExec, DeferredStartsNothingUntilItIsCalled) {
     const std::filesystem::path mark = scratch() / "ran";
-    auto later = async_exec(executor(), command("touch").args(mark.string()), asio::experimental::deferred);
+    auto later = async_exec(executor(), command("touch").args(mark.string()), deferred);
     drive_until([] { return false; }, 100ms);
     EXPECT_FALSE(std::filesystem::exists(mark));
     bool done = false;

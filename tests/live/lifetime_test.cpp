@@ -104,6 +104,23 @@ TEST_F(Lifetime, AStreamOutlivesItsContext) {
     stream.reset();
 }
 
+TEST_F(Lifetime, AStreamThatHasSettledOutlivesItsContext) {
+    std::optional<CommandStream> stream;
+    stream.emplace(start(sh("echo out")));
+    (void)run(stream->finish());
+    drop_runtime();
+    drop_context();
+    EXPECT_TRUE(stream->started());
+    stream.reset();
+}
+
+TEST_F(Lifetime, AnExecutorMayGoBeforeItsCoroutineBegins) {
+    BinaryExecResult result;
+    asio::co_spawn(io(), local_executor(runtime())->exec(command("echo").args("out")),
+                   [&](std::exception_ptr, BinaryExecResult value) { result = std::move(value); });
+    EXPECT_TRUE(drive_until([&] { return result.out == "out"; }));
+}
+
 TEST_F(Lifetime, AStreamOutlivesItsRuntime) {
     CommandStream stream = start(sh("sleep 600; :"));
     drop_runtime();

@@ -43,8 +43,9 @@ class DenialPlace : public SandboxTest {
             EXPECT_LT(position(out, "a" + n), here) << "round " << i;
             EXPECT_GT(position(out, "b" + n), here) << "round " << i;
             EXPECT_GT(position(err, "c" + n), here_in_err) << "round " << i;
-            if (i > 0)
+            if (i > 0) {
                 EXPECT_LT(position(err, "c" + std::to_string(i - 1) + "\n"), here_in_err) << "round " << i;
+            }
         }
     }
     static std::size_t position(const std::string& story, const std::string& what) {
