@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstring>
 
 #include "sys/descriptors.hpp"
@@ -28,6 +29,7 @@ namespace {
 
 constexpr std::size_t kStackBytes = 64 * 1024;
 constexpr std::size_t kKeptStacks = 16;
+constexpr unsigned kForkNoExec = 0x40;  // PF_FORKNOEXEC
 
 /// What the child sends: how far it came, or what stopped it.
 struct Report {
@@ -249,6 +251,19 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
     return result;
 }
 
+bool read_process_flags(pid_t pid, unsigned& flags) {
+    unique_fd file;
+    char stat[1024];
+    const std::string path = "/proc/" + std::to_string(pid) + "/stat";
+    if (sys::open_file(path.c_str(), O_RDONLY, 0, file) < 0) return false;
+    const ssize_t size = ::read(file.get(), stat, sizeof stat - 1);
+    if (size <= 0) return false;
+    stat[size] = '\0';
+    // The name in parentheses may hold anything, parentheses too: the fields follow the last one.
+    const char* fields = std::strrchr(stat, ')');
+    return fields && std::sscanf(fields + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1;
+}
+
 }  // namespace
 
 std::int64_t monotonic_ns() noexcept {
@@ -314,6 +329,10 @@ Child::Progress Child::read_report() {
     header.msg_controllen = sizeof control;
     const ssize_t got = ::recvmsg(channel_.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Progress::waiting;
+    if (got != sizeof report && ended_before_exec()) {
+        failure_ = {Stage::program, ECANCELED, command_.argv.front()};
+        return Progress::failed;
+    }
     if (got != sizeof report) return finish(Progress::running);
     if (const cmsghdr* rights = CMSG_FIRSTHDR(&header); rights && rights->cmsg_type == SCM_RIGHTS) {
         int listener;
@@ -327,6 +346,14 @@ Child::Progress Child::read_report() {
     if (report.program >= 0) failure_.path = command_.programs[static_cast<std::size_t>(report.program)];
     if (failure_.path.empty() && !command_.argv.empty()) failure_.path = command_.argv.front();
     return Progress::failed;
+}
+
+/// The channel of a child that was killed on its way closes as that of one that runs. Only the kernel knows the
+/// difference: PF_FORKNOEXEC among the flags in /proc/PID/stat (proc(5), include/linux/sched.h), which execve clears
+/// before it closes descriptors.
+bool Child::ended_before_exec() const {
+    unsigned flags = 0;
+    return read_process_flags(pid_, flags) && (flags & kForkNoExec) != 0;
 }
 
 Child::Progress Child::advance() {

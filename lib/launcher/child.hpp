@@ -61,6 +61,7 @@ class Child {
   private:
     Progress finish(Progress progress) noexcept;
     Progress read_report();
+    [[nodiscard]] bool ended_before_exec() const;
 
     std::unique_ptr<Script> script_;
     wire::StartCommand command_;

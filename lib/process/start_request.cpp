@@ -79,6 +79,7 @@ std::string program_hint(const wire::Failure& failure, const wire::StartCommand&
     if (failure.error == ENOEXEC)
         return "no executable format and no \"#!\" line: start it by its interpreter, such as sh";
     if (failure.error == EACCES) return "it is a directory";
+    if (failure.error == ECANCELED) return "it was ended before it was executed";
     if (failure.error == ETXTBSY) return "another process still has it open for writing";
     const std::string& name = request.argv.front();
     if (name.find('/') != std::string::npos) return "a relative path is relative to the command's cwd";

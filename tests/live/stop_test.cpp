@@ -117,7 +117,7 @@ TEST_F(Stop, DescendantsThatLeftTheGroupAndIgnoreTerm) {
 
 TEST_F(Stop, AWorkerOfAnOwnSessionWorksNoMore) {
     const std::string beat = (scratch() / "beat").string();
-    (void)timed_out(sh("setsid sh -c 'while :; do date +%N > " + beat + "; sleep .02; done' & wait"), 500ms);
+    (void)timed_out(sh("setsid sh -c 'while :; do date +%N >> " + beat + "; sleep .02; done' & wait"), 500ms);
     const std::string last = read_file(beat);
     EXPECT_FALSE(last.empty());
     EXPECT_FALSE(eventually([&] { return read_file(beat) != last; }, 200ms));

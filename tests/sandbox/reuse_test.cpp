@@ -45,7 +45,7 @@ constexpr const char* kLook =
     "'^(Sig|Cap|Umask|NStgid|TracerPid|Groups|Cpus_allowed:|Uid)' /proc/self/status "
     "| grep -v -E 'NStgid|SigQ'; nice; cat /proc/self/oom_score_adj; cat /proc/self/autogroup 2>/dev/null | "
     "cut -d' ' -f2-; "
-    "cat /proc/self/coredump_filter /proc/self/timerslack_ns; ls /proc/self/fd; ls -d /proc/[0-9]* | wc -l; "
+    "cat /proc/self/coredump_filter /proc/self/timerslack_ns; ls /proc/self/fd; set -- /proc/[0-9]*; echo $#; "
     "ps -o nice= -p 1; "
     "grep -E 'Max' /proc/1/limits; grep -E '^(Umask|Cpus_allowed:)' /proc/1/status; ls -A /dev/mqueue "
     "2>/dev/null; "
