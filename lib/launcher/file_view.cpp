@@ -26,6 +26,10 @@ constexpr std::uint64_t kPlainFiles = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 
 Outcome mounts_failed(int error, const std::string& path) { return fail(Stage::mounts, -error, path); }
 
+/// What the host has removed since the plan was made needs no cover; should it come back, each command's start looks
+/// again (Protection), and until then its name is the supervisor's matter.
+int unless_gone(int error) { return error == -ENOENT ? 0 : error; }
+
 /// What a session cannot do without where its whole root is denied: a place for the inits' /proc, and the
 /// names by which programs call the loader and the shell where these stand in /usr.
 int make_root_skeleton(int root) {
@@ -99,9 +103,9 @@ int FileView::carry_out(const MountOp& op) {
         case MountStep::place_read_only:
             return place(op, MOUNT_ATTR_RDONLY);
         case MountStep::bind_read_only:
-            return bind_read_only(op.path);
+            return unless_gone(bind_read_only(op.path));
         case MountStep::mask:
-            return put_mask(masks_, op.path);
+            return unless_gone(put_mask(masks_, op.path));
         case MountStep::mask_with_holes:
             return mask_with_holes(op);
     }

@@ -41,6 +41,7 @@ int Launcher::run() {
     const bool ready = set_up();
     while (ready && !host_gone_) {
         if (loop_.run_once(waiting_.empty() ? -1 : kRetryMs) < 0) break;
+        for (auto entry = commands_.begin(); entry != commands_.end();) (entry++)->first->on_descendant_ended();
         graveyard_.clear();
         start_waiting();
     }
@@ -110,7 +111,6 @@ void Launcher::make_cell(wire::Packet packet) {
 void Launcher::on_children() {
     drain_child_signals(child_signals_.get());
     reap_orphans();
-    for (auto entry = commands_.begin(); entry != commands_.end();) (entry++)->first->on_descendant_ended();
 }
 
 /// Reaps what commands left behind. Leaders are waited for by their pidfd; where one stands first in the queue of

@@ -13,6 +13,7 @@ namespace sandpipe::launcher {
 namespace {
 
 constexpr int kAttempts = 25;
+constexpr std::int64_t kMostEndingNs = 2'000'000'000;
 
 std::int64_t microseconds(const timeval& time) { return time.tv_sec * 1'000'000LL + time.tv_usec; }
 
@@ -122,14 +123,18 @@ void PlainCommand::on_exit() {
 
 void PlainCommand::end_tree() {
     ended_.survivors_ended = static_cast<std::uint32_t>(count_tree(child_.pid(), mark_));
-    signal_tree(child_.pid(), mark_, SIGKILL);
+    if (ended_.survivors_ended > 0) signal_all(SIGKILL);
 }
 
-/// The leader has ended. While a stop is under way the others have their grace too: the host goes on to
-/// SIGKILL.
+/// The leader has ended. While a stop is under way the others have their grace too: the host goes on to SIGKILL.
 void PlainCommand::settle() {
     if (!exited_ || reported_) return;
-    if (stopping_ && count_tree(child_.pid(), mark_) > 0) return;
+    const bool given_up = killing_ && monotonic_ns() - ended_.monotonic_ns > kMostEndingNs;
+    if (stopping_ && !given_up && count_tree(child_.pid(), mark_) > 0) {
+        // What left the group between a look at the tree and the signal was missed by both.
+        if (killing_) signal_tree(child_.pid(), mark_, SIGKILL);
+        return loop_.look_again_soon();
+    }
     reported_ = true;
     send(wire::encode(ended_));
     finish();
@@ -153,6 +158,7 @@ void PlainCommand::on_record() {
 void PlainCommand::signal_all(int signal) {
     if (reported_) return;
     stopping_ = true;
+    killing_ = killing_ || signal == SIGKILL;
     signal_tree(child_.pid(), mark_, signal);
     // A stopped process acts on nothing but SIGKILL until it is continued.
     if (signal != SIGKILL) signal_tree(child_.pid(), mark_, SIGCONT);

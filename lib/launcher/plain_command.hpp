@@ -61,6 +61,7 @@ class PlainCommand {
     bool end_survivors_ = false;
     bool started_ = false;
     bool stopping_ = false;
+    bool killing_ = false;   // with SIGKILL, until nothing of the tree is left
     bool exited_ = false;
     bool reported_ = false;
 };

@@ -1,5 +1,5 @@
-#include <atomic>
 #include <filesystem>
+#include <stop_token>
 #include <thread>
 
 #include <fcntl.h>
@@ -112,29 +112,24 @@ TEST_F(Races, TheHostFlips) {
     Running running = session.start(command(test_program("attack_race"))
                                         .args("make_only", "../../o", std::to_string(rounds(2000)))
                                         .cwd(at("w/arena")));
-    std::atomic<bool> over{false};
     // The host has its own reasons to replace a directory by a link and back.
-    std::thread flipper([&, arena = at("w/arena")] {
+    const std::jthread flipper([arena = at("w/arena")](std::stop_token over) {
         std::error_code ignored;
         std::filesystem::create_directory(arena + "/flip-dir", ignored);
         std::filesystem::create_symlink("../../o", arena + "/flip", ignored);
-        while (!over)
+        while (!over.stop_requested())
             ::renameat2(AT_FDCWD, (arena + "/flip").c_str(), AT_FDCWD, (arena + "/flip-dir").c_str(),
                         RENAME_EXCHANGE);
     });
-    const Ran ran = running.finish();
-    over = true;
-    flipper.join();
-    expect_no_win(ran);
+    expect_no_win(running.finish());
 }
 
 TEST_F(Races, TheHostMakesAndRemovesAProtectedNameDuringStarts) {
     host("git init -q w");
     ignore_below("w/.git");
     Session session = open();
-    std::atomic<bool> over{false};
-    std::thread toucher([&, lock = at("w/.git/config.lock"), file = at("w/.vscode")] {
-        while (!over) {
+    std::jthread toucher([lock = at("w/.git/config.lock"), file = at("w/.vscode")](std::stop_token over) {
+        while (!over.stop_requested()) {
             write_file(lock, "x");
             std::filesystem::remove(lock);
             ::mkdir(file.c_str(), 0755);
@@ -144,8 +139,7 @@ TEST_F(Races, TheHostMakesAndRemovesAProtectedNameDuringStarts) {
     int failed = 0;
     for (int i = 0; i < rounds(60); ++i) failed += session.sh("true").code() == 0 ? 0 : 1;
     for (int i = 0; i < rounds(10); ++i) failed += open().sh("true").code() == 0 ? 0 : 1;
-    over = true;
-    toucher.join();
+    toucher = {};  // stopped and joined
     EXPECT_EQ(failed, 0);
 }
 

@@ -150,8 +150,8 @@ SandboxTest::~SandboxTest() = default;
 bool SandboxTest::is_root() { return ::geteuid() == 0; }
 
 int SandboxTest::rounds(int usual) {
-    const char* scale = std::getenv("SANDPIPE_ROUNDS");
-    return scale ? std::max(1, usual * std::atoi(scale) / 100) : usual;
+    const char* factor = std::getenv("SANDPIPE_ROUNDS");
+    return factor ? std::max(1, static_cast<int>(usual * std::atof(factor))) : usual;
 }
 
 void SandboxTest::SetUp() {

@@ -119,7 +119,7 @@ class SandboxTest : public ::testing::Test {
     /// Runs a line of the host's shell in the test's directory.
     void host(const std::string& line) const;
     [[nodiscard]] static bool is_root();
-    /// How often loops run: `usual`, scaled by SANDPIPE_ROUNDS percent.
+    /// How often loops run: `usual` times SANDPIPE_ROUNDS (default 1).
     [[nodiscard]] static int rounds(int usual);
 
     /// Closes the runtime and makes a new one, as after a loss of the launcher.
