@@ -333,6 +333,7 @@ void CommandCore::release_io() noexcept {
     const auto next = std::move(next_waiter_);
     const auto finish = std::move(finish_waiter_);
     const auto write = std::move(write_waiter_);
+    strand_.reset();
 }
 
 }  // namespace sandpipe::detail

@@ -65,6 +65,8 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     /// Nobody will ask for output any more: the command is stopped and seen to its end.
     void abandon();
 
+    ~CommandCore() override { runtime_->forget(id_); }
+
     [[nodiscard]] bool started() const noexcept { return program_started_; }
     [[nodiscard]] const std::string& marker() const noexcept { return marker_; }
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
@@ -146,7 +148,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     const InvocationFields fields_;
     const Mode mode_;
     const std::uint64_t id_;
-    const Strand strand_;
+    std::optional<Strand> strand_;  // given up with the I/O: it belongs to the context too
     const std::string marker_;
     std::shared_ptr<PacketChannel> channel_;
     wire::StartCommand request_;
@@ -158,7 +160,6 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     std::optional<Io> io_;
     std::atomic<bool> io_released_{false};
     std::atomic<bool> program_started_{false};
-    bool begun_ = false;
     bool settled_ = false;
     bool discarding_ = false;
     bool paused_ = false;
@@ -194,14 +195,14 @@ awaitable<CommandStream> start_stream(std::shared_ptr<RuntimeCore> runtime, Bina
 template <typename F>
 void CommandCore::on_strand(F function) {
     if (io_released_) return;
-    asio::post(strand_, [self = shared_from_this(), function = std::move(function)]() mutable {
+    asio::post(*strand_, [self = shared_from_this(), function = std::move(function)]() mutable {
         if (!self->io_released_) function(*self);
     });
 }
 
 template <typename F>
 auto CommandCore::bound(F function) {
-    return asio::bind_executor(strand_, [self = shared_from_this(), function = std::move(function)](
+    return asio::bind_executor(*strand_, [self = shared_from_this(), function = std::move(function)](
                                             const std::error_code& error, auto&&...) mutable {
         if (!self->io_released_) function(*self, error);
     });

@@ -58,6 +58,7 @@ std::shared_ptr<CommandCore> CommandCore::make(std::shared_ptr<RuntimeCore> runt
     std::shared_ptr<CommandCore> core(
         new CommandCore(std::move(runtime), std::move(invocation), defaults, mode));
     core->lay_out_request(defaults);
+    core->runtime_->join(core->id_, core);
     return core;
 }
 
@@ -92,9 +93,9 @@ void CommandCore::lay_out_request(const CommandDefaults& defaults) {
 }
 
 void CommandCore::begin() {
-    begun_ = true;
-    io_.emplace(strand_);
-    runtime_->join(id_, shared_from_this());
+    // Ended before it began: by close(), which reaches it from the moment it is made.
+    if (settled_) return complete_waiters();
+    io_.emplace(*strand_);
     arm(io_->start_timer, asked_at_ + fields_.start_timeout, &CommandCore::on_start_time);
     runtime_->take_place(
         id_, [self = shared_from_this()] { self->on_strand([](CommandCore& core) { core.on_place(); }); });
@@ -119,13 +120,13 @@ void CommandCore::send_request(StdioPlan stdio) {
     std::vector<unique_fd> fds;
     fds.push_back(std::move(record.second));
     for (unique_fd& fd : stdio.child) fds.push_back(std::move(fd));
-    io_->record.emplace(strand_, record.first.release());
+    io_->record.emplace(*strand_, record.first.release());
     for (std::size_t pipe = 0; pipe < 2; ++pipe) {
         if (!stdio.output[pipe]) continue;
-        io_->output[pipe].emplace(strand_, stdio.output[pipe].release());
+        io_->output[pipe].emplace(*strand_, stdio.output[pipe].release());
         drain_.on_open(pipe);
     }
-    if (stdio.input) io_->input.emplace(strand_, stdio.input.release());
+    if (stdio.input) io_->input.emplace(*strand_, stdio.input.release());
     wait_for_record();
     channel_->send(wire::encode(request_), std::move(fds));
 }

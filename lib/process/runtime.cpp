@@ -94,7 +94,7 @@ void RuntimeCore::start_launcher_in(Launcher& slot) {
 
 void RuntimeCore::join(std::uint64_t id, const std::shared_ptr<RuntimeMember>& member) {
     const Lock lock(mutex_);
-    members_[id] = member;
+    members_[id].object = member;
 }
 
 void RuntimeCore::leave(std::uint64_t id) {
@@ -102,7 +102,7 @@ void RuntimeCore::leave(std::uint64_t id) {
     std::vector<Ending> ended;
     {
         const Lock lock(mutex_);
-        members_.erase(id);
+        if (const auto found = members_.find(id); found != members_.end()) found->second.ended = true;
         for (Ending& ending : endings_) ending.ids.erase(id);
         const auto open =
             std::partition(endings_.begin(), endings_.end(), [](const Ending& e) { return !e.ids.empty(); });
@@ -110,6 +110,12 @@ void RuntimeCore::leave(std::uint64_t id) {
         endings_.erase(open, endings_.end());
     }
     for (Ending& ending : ended) ending.done.succeed(true);
+}
+
+void RuntimeCore::forget(std::uint64_t id) {
+    leave(id);
+    const Lock lock(mutex_);
+    members_.erase(id);
 }
 
 void RuntimeCore::take_place(std::uint64_t id, std::function<void()> go) {
@@ -137,16 +143,17 @@ void RuntimeCore::give_place(std::uint64_t id) {
     go();
 }
 
-std::map<std::uint64_t, std::shared_ptr<RuntimeMember>> RuntimeCore::members() {
+std::map<std::uint64_t, std::shared_ptr<RuntimeMember>> RuntimeCore::members(bool ended_too) {
     const Lock lock(mutex_);
     std::map<std::uint64_t, std::shared_ptr<RuntimeMember>> alive;
     for (const auto& [id, entry] : members_)
-        if (std::shared_ptr<RuntimeMember> member = entry.lock()) alive.emplace(id, std::move(member));
+        if (auto member = entry.object.lock(); member && (ended_too || !entry.ended))
+            alive.emplace(id, std::move(member));
     return alive;
 }
 
 void RuntimeCore::end_members(const std::function<bool(const RuntimeMember&)>& which, Completion<bool> done) {
-    auto chosen = members();
+    auto chosen = members(false);
     std::erase_if(chosen, [&](const auto& entry) { return !which(*entry.second); });
     if (chosen.empty()) return done.succeed(true);
     Ending ending;
@@ -160,7 +167,7 @@ void RuntimeCore::end_members(const std::function<bool(const RuntimeMember&)>& w
 }
 
 void RuntimeCore::stop_commands() {
-    for (const auto& [id, member] : members())
+    for (const auto& [id, member] : members(false))
         if (member->is_command()) member->request_end();
 }
 
@@ -175,7 +182,7 @@ void RuntimeCore::cut_off() noexcept {
 
 void RuntimeCore::release_io() noexcept {
     closed_ = true;
-    for (const auto& [id, member] : members()) member->release_io();
+    for (const auto& [id, member] : members(true)) member->release_io();
     std::vector<Ending> dropped;
     const Lock lock(mutex_);
     queue_.clear();

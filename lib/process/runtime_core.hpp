@@ -57,9 +57,12 @@ class RuntimeCore : public std::enable_shared_from_this<RuntimeCore> {
     /// A helper's control socket, in turn; starts the helper where there is none or the old one is lost.
     [[nodiscard]] std::shared_ptr<PacketChannel> launcher();
 
-    /// Every command between its start and its end, and every session.
+    /// Every command and every session, from its making to its destruction: `release_io` must reach it.
     void join(std::uint64_t id, const std::shared_ptr<RuntimeMember>& member);
+    /// It has ended: nobody waits for it any more, and its place is free.
     void leave(std::uint64_t id);
+    /// It is being destroyed.
+    void forget(std::uint64_t id);
 
     /// A place among `max_running`: calls `go` at once, or when one becomes free, in order.
     void take_place(std::uint64_t id, std::function<void()> go);
@@ -83,13 +86,17 @@ class RuntimeCore : public std::enable_shared_from_this<RuntimeCore> {
         unique_fd pidfd;
     };
 
+    struct Member {
+        std::weak_ptr<RuntimeMember> object;
+        bool ended = false;
+    };
     struct Ending {
         std::set<std::uint64_t> ids;  // still to leave
         Completion<bool> done;
     };
 
     void start_launcher_in(Launcher& slot);
-    [[nodiscard]] std::map<std::uint64_t, std::shared_ptr<RuntimeMember>> members();
+    [[nodiscard]] std::map<std::uint64_t, std::shared_ptr<RuntimeMember>> members(bool ended_too);
 
     const asio::any_io_executor executor_;
     const RuntimeOptions options_;
@@ -101,7 +108,7 @@ class RuntimeCore : public std::enable_shared_from_this<RuntimeCore> {
     std::mutex mutex_;
     std::vector<Launcher> launchers_;
     std::size_t next_launcher_ = 0;
-    std::map<std::uint64_t, std::weak_ptr<RuntimeMember>> members_;
+    std::map<std::uint64_t, Member> members_;
     std::map<std::uint64_t, bool> places_;  // who has one
     std::deque<std::pair<std::uint64_t, std::function<void()>>> queue_;
     std::vector<Ending> endings_;

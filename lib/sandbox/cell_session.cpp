@@ -164,7 +164,7 @@ CellSession::CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart
 
 CellSession::~CellSession() {
     channel_->shut_down();
-    runtime_->leave(id_);
+    runtime_->forget(id_);
 }
 
 void CellSession::request_end() {

@@ -43,7 +43,12 @@ TEST_F(HostKind, ThatIsBig) {
     EXPECT_LT(std::atoll(last.out.c_str()), 32 << 20);
 }
 
-TEST_F(HostKind, WithFewDescriptors) { expect_good({"host_few_descriptors"}); }
+TEST_F(HostKind, WithFewDescriptors) {
+#if defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "the vptr check of UBSan needs free descriptors, and calls every object invalid without them";
+#endif
+    expect_good({"host_few_descriptors"});
+}
 
 TEST_F(HostKind, ThatIsInterruptedAllTheTime) { expect_good({"host_interrupted"}); }
 
