@@ -94,7 +94,9 @@ TEST_F(OutputOrder, AHundredMegabytesPassInFlatMemory) {
     const std::size_t before = resident_bytes();
     std::size_t most = 0;
     EXPECT_EQ(run(count_bytes(stream, most), 60s), 100'000'000U);
+#if !defined(__SANITIZE_ADDRESS__)  // which keeps freed memory for a while, to find its use
     EXPECT_LT(most, before + 16U * 1024 * 1024);
+#endif
 }
 
 TEST_F(OutputOrder, AConsumerThatComesLateHoldsTheCommandUpAndLosesNothing) {
