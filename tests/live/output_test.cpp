@@ -101,9 +101,11 @@ TEST_F(OutputOrder, AHundredMegabytesPassInFlatMemory) {
     std::size_t most = 0;
     constexpr std::size_t bytes_in_all = 100'000'000;
     EXPECT_EQ(run(count_bytes(stream, most), 60s), bytes_in_all);
-    // AddressSanitizer keeps freed memory for a while, to find its use.
-    const std::size_t allowed = 16U * 1024 * 1024 + (kKeepsFreedMemory ? bytes_in_all : 0);
-    EXPECT_LT(most, before + allowed);
+    if (kKeepsFreedMemory)
+        std::cout << "the bound on memory is not judged: AddressSanitizer keeps freed memory, to find its use\n";
+    else {
+        EXPECT_LT(most, before + 16U * 1024 * 1024);
+    }
 }
 
 TEST_F(OutputOrder, AConsumerThatComesLateHoldsTheCommandUpAndLosesNothing) {
