@@ -19,7 +19,9 @@ struct LocalExecutorOptions {
 /// Runs programs on this machine through the Runtime's helper; contained, if the invocation comes from a
 /// sandbox. The executor keeps what it needs of the Runtime; once that is closed, exec throws
 /// E_SANDBOX_NOT_INITIALIZED.
-[[nodiscard]] std::shared_ptr<BinaryExecutor> local_executor(Runtime& runtime,
-                                                             LocalExecutorOptions options = {});
+[[nodiscard]] std::shared_ptr<BinaryExecutor> local_executor(Runtime& runtime, LocalExecutorOptions options);
+/// With the defaults. An overload, because g++ 12 mishandles such a default argument inside a co_await
+/// expression.
+[[nodiscard]] std::shared_ptr<BinaryExecutor> local_executor(Runtime& runtime);
 
 }  // namespace sandpipe

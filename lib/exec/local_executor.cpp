@@ -66,4 +66,8 @@ std::shared_ptr<BinaryExecutor> local_executor(Runtime& runtime, LocalExecutorOp
     return std::make_shared<LocalExecutor>(runtime.core(), std::move(options));
 }
 
+std::shared_ptr<BinaryExecutor> local_executor(Runtime& runtime) {
+    return local_executor(runtime, LocalExecutorOptions{});
+}
+
 }  // namespace sandpipe

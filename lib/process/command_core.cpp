@@ -203,6 +203,8 @@ void CommandCore::on_end(EndStatus status) {
 // ---- Stopping ----
 
 void CommandCore::request_stop(Cause cause) {
+    // What it wrote last is read after its end: too much is too much, whichever of the two was seen first.
+    if (cause == Cause::output_limit && ended_ && !settled_ && cause_ == Cause::finished) cause_ = cause;
     if (settled_ || ended_ || lost_) return;
     if (!channel_) {
         // Still waiting for a place: nothing was started, and nothing will be.

@@ -148,5 +148,13 @@ TEST_F(Exec, AStopByATracerIsNoExit) {
     EXPECT_GE(result.wall, 300ms);
 }
 
+awaitable<BinaryExecResult> in_one_expression(Runtime& runtime) {
+    co_return co_await local_executor(runtime)->exec(command("echo").args("a", "b").timeout(5s));
+}
+
+TEST_F(Exec, AnExecutorThatNobodyKeepsServesItsCommand) {
+    EXPECT_EQ(run(in_one_expression(runtime())).out, "a b");
+}
+
 }  // namespace
 }  // namespace sandpipe::testing
