@@ -16,7 +16,8 @@ namespace detail {
 class CommandCore;
 }
 
-/// A running command whose output is taken as it arrives. Movable; one operation at a time.
+/// A running command whose output is taken as it arrives. Movable; one operation at a time, except that a `write` may
+/// wait beside a `next`: a command that is fed and answers needs both.
 /// The destructor stops the command by its stop policy without waiting; the Runtime sees it to its end.
 class CommandStream {
   public:
@@ -42,7 +43,8 @@ class CommandStream {
     void stop();
 
     /// Writes all of `data` to the command's stdin (Input::stream() only, otherwise throws `Error`).
-    /// Waits while the command does not read. False: the command has closed its stdin or ended.
+    /// Waits while the command does not read. False: the command has closed its stdin or ended. Cancellation throws
+    /// operation_aborted and drops what the command's pipe had no room for; the command runs on.
     awaitable<bool> write(std::string data);
     /// End of file for the command's stdin.
     awaitable<void> close_input();

@@ -14,9 +14,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstring>
 
+#include "launcher/proc_file.hpp"
 #include "sys/descriptors.hpp"
 #include "sys/raw_syscall.hpp"
 
@@ -232,6 +232,7 @@ int run_child(void* argument) noexcept {
     }
     lay_out_descriptors(script);
     raw_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, word(&script.settings.open_files), 0);
+    if (script.settings.mark) raw_syscall(SYS_prlimit64, 0, RLIMIT_LOCKS, word(&*script.settings.mark), 0);
     const std::uint64_t no_signals = 0;
     raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, word(&no_signals), 0, sizeof no_signals);
     if (script.cwd)
@@ -249,19 +250,6 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
     for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
     result.push_back(nullptr);
     return result;
-}
-
-bool read_process_flags(pid_t pid, unsigned& flags) {
-    unique_fd file;
-    char stat[1024];
-    const std::string path = "/proc/" + std::to_string(pid) + "/stat";
-    if (sys::open_file(path.c_str(), O_RDONLY, 0, file) < 0) return false;
-    const ssize_t size = ::read(file.get(), stat, sizeof stat - 1);
-    if (size <= 0) return false;
-    stat[size] = '\0';
-    // The name in parentheses may hold anything, parentheses too: the fields follow the last one.
-    const char* fields = std::strrchr(stat, ')');
-    return fields && std::sscanf(fields + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1;
 }
 
 }  // namespace
@@ -352,8 +340,8 @@ Child::Progress Child::read_report() {
 /// difference: PF_FORKNOEXEC among the flags in /proc/PID/stat (proc(5), include/linux/sched.h), which execve clears
 /// before it closes descriptors.
 bool Child::ended_before_exec() const {
-    unsigned flags = 0;
-    return read_process_flags(pid_, flags) && (flags & kForkNoExec) != 0;
+    ProcessStat stat;
+    return read_stat(pid_, stat) && (stat.flags & kForkNoExec) != 0;
 }
 
 Child::Progress Child::advance() {

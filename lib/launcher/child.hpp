@@ -25,6 +25,7 @@ struct ChildSettings {
     /// a pid namespace, where everything ends with pid 1 anyway.
     pid_t parent = 0;
     const ConfineSteps* confine = nullptr;  ///< null for plain commands
+    std::optional<rlimit> mark;             ///< plain commands: by fresh_mark()
 };
 
 /// A child between clone and execve, and what the two sides say to each other meanwhile.

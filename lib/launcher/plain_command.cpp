@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "launcher/command_mark.hpp"
 #include "launcher/processes.hpp"
 #include "sys/raw_syscall.hpp"
 
@@ -16,6 +17,11 @@ constexpr int kAttempts = 25;
 constexpr std::int64_t kMostEndingNs = 2'000'000'000;
 
 std::int64_t microseconds(const timeval& time) { return time.tv_sec * 1'000'000LL + time.tv_usec; }
+
+ChildSettings marked(ChildSettings settings, rlimit mark) {
+    settings.mark = mark;
+    return settings;
+}
 
 int wait_status_of(const siginfo_t& info) {
     if (info.si_code == CLD_EXITED) return (info.si_status & 0xff) << 8;
@@ -46,10 +52,10 @@ PlainCommand::PlainCommand(EventLoop& loop, wire::StartCommand command, unique_f
                            std::vector<unique_fd> stdio, const ChildSettings& settings, Done done)
     : loop_(loop),
       record_(std::move(record)),
-      child_(command, std::move(stdio), settings),
-      done_(std::move(done)),
-      mark_(command.mark),
-      end_survivors_(command.end_survivors) {}
+      mark_(fresh_mark()),
+      end_survivors_(command.end_survivors),
+      child_(std::move(command), std::move(stdio), marked(settings, mark_)),
+      done_(std::move(done)) {}
 
 PlainCommand::~PlainCommand() {
     unwatch(child_.channel());
@@ -122,7 +128,7 @@ void PlainCommand::on_exit() {
 }
 
 void PlainCommand::end_tree() {
-    ended_.survivors_ended = static_cast<std::uint32_t>(count_tree(child_.pid(), mark_));
+    ended_.survivors_ended = static_cast<std::uint32_t>(count_tree(child_.pid(), mark_.rlim_cur));
     if (ended_.survivors_ended > 0) signal_all(SIGKILL);
 }
 
@@ -130,9 +136,9 @@ void PlainCommand::end_tree() {
 void PlainCommand::settle() {
     if (!exited_ || reported_) return;
     const bool given_up = killing_ && monotonic_ns() - ended_.monotonic_ns > kMostEndingNs;
-    if (stopping_ && !given_up && count_tree(child_.pid(), mark_) > 0) {
+    if (stopping_ && !given_up && count_tree(child_.pid(), mark_.rlim_cur) > 0) {
         // What left the group between a look at the tree and the signal was missed by both.
-        if (killing_) signal_tree(child_.pid(), mark_, SIGKILL);
+        if (killing_) signal_tree(child_.pid(), mark_.rlim_cur, SIGKILL);
         return loop_.look_again_soon();
     }
     reported_ = true;
@@ -159,9 +165,9 @@ void PlainCommand::signal_all(int signal) {
     if (reported_) return;
     stopping_ = true;
     killing_ = killing_ || signal == SIGKILL;
-    signal_tree(child_.pid(), mark_, signal);
+    signal_tree(child_.pid(), mark_.rlim_cur, signal);
     // A stopped process acts on nothing but SIGKILL until it is continued.
-    if (signal != SIGKILL) signal_tree(child_.pid(), mark_, SIGCONT);
+    if (signal != SIGKILL) signal_tree(child_.pid(), mark_.rlim_cur, SIGCONT);
     settle();
 }
 

@@ -53,12 +53,12 @@ class PlainCommand {
 
     EventLoop& loop_;
     unique_fd record_;
+    const rlimit mark_;
+    const bool end_survivors_;
     Child child_;
     Done done_;
-    std::string mark_;
     wire::Ended ended_;
     int attempts_ = 0;
-    bool end_survivors_ = false;
     bool started_ = false;
     bool stopping_ = false;
     bool killing_ = false;   // with SIGKILL, until nothing of the tree is left

@@ -154,7 +154,16 @@ awaitable<bool> CommandCore::write(std::string data) {
             core.write_input();
         });
     };
-    return await_completion<bool>(std::move(start));
+    OnCancel<bool> on_cancel;
+    on_cancel.cancel = [self = shared_from_this()] {
+        self->on_strand([](CommandCore& core) {
+            if (!core.write_waiter_) return;
+            core.input_.clear();
+            core.input_written_ = 0;
+            core.write_waiter_.abort();
+        });
+    };
+    return await_completion<bool>(std::move(start), std::move(on_cancel));
 }
 
 void CommandCore::close_input() {

@@ -16,20 +16,20 @@
 namespace sandpipe::detail {
 namespace {
 
-std::string random_hex(std::size_t bytes) {
-    std::array<unsigned char, 16> random{};
-    if (::getrandom(random.data(), bytes, 0) != static_cast<ssize_t>(bytes))
+constexpr std::size_t kMarkerBytes = 6;
+
+std::string random_marker() {
+    std::array<unsigned char, kMarkerBytes> random{};
+    if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
         throw Error(Errc::sandbox_failed, "getrandom gave no random numbers");
     std::string text;
-    for (std::size_t i = 0; i < bytes; ++i) {
+    for (const unsigned byte : random) {
         char digits[3];
-        std::snprintf(digits, sizeof digits, "%02x", random[i]);
+        std::snprintf(digits, sizeof digits, "%02x", byte);
         text += digits;
     }
     return text;
 }
-
-constexpr std::size_t kMarkerBytes = 6;
 
 /// Absolute, because the launcher has a cwd of its own. In a session the workspace is the base.
 std::string absolute_cwd(const std::string& cwd, const Session* session) {
@@ -69,7 +69,7 @@ CommandCore::CommandCore(std::shared_ptr<RuntimeCore> runtime, BinaryInvocation 
       mode_(mode),
       id_(runtime_->next_id()),
       strand_(asio::make_strand(runtime_->executor())),
-      marker_(random_hex(kMarkerBytes)),
+      marker_(random_marker()),
       timeout_(fields_.timeout.value_or(defaults.timeout)),
       stop_(fields_.stop),
       sequencer_(fields_.order == Order::merged ? StreamTag::merged : StreamTag::out),
@@ -87,9 +87,6 @@ void CommandCore::lay_out_request(const CommandDefaults& defaults) {
     request_.argv.insert(request_.argv.end(), fields_.args.begin(), fields_.args.end());
     request_.cwd = absolute_cwd(fields_.cwd, session);
     request_.end_survivors = fields_.stop.survivors == Survivors::end;
-    if (session) return;
-    request_.mark = "SANDPIPE_COMMAND=" + random_hex(16);
-    request_.env.push_back(request_.mark);
 }
 
 void CommandCore::begin() {

@@ -23,14 +23,14 @@ MessageType type_of(std::string_view packet) noexcept {
 std::string encode(const StartCommand& message) {
     Encoder out = begin(MessageType::start_command);
     out.number(message.id).texts(message.programs).texts(message.argv).texts(message.env);
-    return out.text(message.cwd).number(message.end_survivors).text(message.mark).take();
+    return out.text(message.cwd).number(message.end_survivors).take();
 }
 
 bool decode(std::string_view packet, StartCommand& message) {
     Decoder in(packet);
     if (!expect(in, MessageType::start_command)) return false;
     in.number(message.id).texts(message.programs).texts(message.argv).texts(message.env);
-    return in.text(message.cwd).number(message.end_survivors).text(message.mark).complete();
+    return in.text(message.cwd).number(message.end_survivors).complete();
 }
 
 std::string encode(const MakeCell& message) {

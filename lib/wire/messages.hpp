@@ -58,8 +58,6 @@ struct StartCommand {
     std::vector<std::string> env;
     std::string cwd;             ///< empty: as it is ("/", or the session's workspace)
     bool end_survivors = false;  ///< plain commands: kill what is left of the tree when the leader ends
-    /// Plain commands: the "NAME=VALUE" in `env` by which descendants that left the process group are known.
-    std::string mark;
 };
 
 /// Descriptors: the cell socket, and the body's memfd if `detached`.
@@ -107,7 +105,7 @@ struct Ended {
     std::uint64_t max_rss_bytes = 0;
 };
 
-/// To the whole tree. SIGKILL is final: what cannot be attributed otherwise is hunted by the command's mark.
+/// To the whole tree. SIGKILL is final: what left the process group is hunted by the command's mark.
 struct Signal {
     std::int32_t signal = 0;
 };

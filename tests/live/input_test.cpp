@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <asio/experimental/awaitable_operators.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +16,8 @@
 
 namespace sandpipe::testing {
 namespace {
+
+using namespace asio::experimental::awaitable_operators;
 
 class InputTest : public ProcessFixture {
   protected:
@@ -131,6 +137,35 @@ TEST_F(InputTest, ASettledCommandCannotBeWrittenTo) {
         EXPECT_EQ(error.errc(), Errc::invalid_sandbox_config);
     }
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 1s);
+}
+
+TEST_F(InputTest, AWriteThatIsCancelledLeavesTheCommandRunning) {
+    CommandStream stream = start(sh("head -c 5; echo; sleep .2; wc -c").input(Input::stream()));
+    asio::steady_timer timer(io(), 100ms);
+    const auto first = run(stream.write(std::string(1 << 20, 'x')) || timer.async_wait(asio::use_awaitable));
+    EXPECT_EQ(first.index(), 1U);
+    EXPECT_TRUE(run(stream.write("end")));
+    run(stream.close_input());
+    const CommandResult result = run(stream.finish());
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.cause, Cause::finished);
+}
+
+TEST_F(InputTest, AWriteWaitsBesideNext) {
+    // More than the pipes and the queue hold: neither would end without the other.
+    constexpr std::size_t kBytes = 4 << 20;
+    CommandStream stream = start(command("cat").input(Input::stream()));
+    const auto read_all = [](CommandStream& from) -> awaitable<std::size_t> {
+        std::size_t bytes = 0;
+        while (bytes < kBytes)
+            if (const auto event = co_await from.next()) bytes += std::get<OutputChunk>(*event).data.size();
+        co_return bytes;
+    };
+    const auto [written, bytes] = run(stream.write(std::string(kBytes, 'x')) && read_all(stream));
+    EXPECT_TRUE(written);
+    EXPECT_EQ(bytes, kBytes);
+    run(stream.close_input());
+    EXPECT_EQ(run(stream.finish()).exit_code, 0);
 }
 
 TEST_F(InputTest, InputAndOutputGoOnAtTheSameTime) {

@@ -13,7 +13,6 @@ StartCommand start_command() {
     message.env = {"A=1", "B="};
     message.cwd = "/w";
     message.end_survivors = true;
-    message.mark = "M=1";
     return message;
 }
 
@@ -103,7 +102,6 @@ TEST(Messages, ComeBackAsTheyWere) {
     EXPECT_EQ(start.env, start_command().env);
     EXPECT_EQ(start.cwd, "/w");
     EXPECT_TRUE(start.end_survivors);
-    EXPECT_EQ(start.mark, "M=1");
     Ended ended;
     ASSERT_TRUE(decode(encode(Ended{kBig, 9, 2, 3, 4, 5}), ended));
     EXPECT_EQ(ended.monotonic_ns, kBig);

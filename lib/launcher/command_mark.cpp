@@ -1,0 +1,49 @@
+#include "command_mark.hpp"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "launcher/proc_file.hpp"
+
+namespace sandpipe::launcher {
+namespace {
+
+// Below what other programs would set, and far from "unlimited".
+constexpr rlim_t kMarks = rlim_t{1} << 60;
+
+/// Where the counting starts, so that launchers that run side by side or within each other do not meet.
+rlim_t first_mark() {
+    std::uint64_t random = 0;
+    // A pool that is not ready gives 0, which is as unique within this launcher.
+    (void)::getrandom(&random, sizeof random, GRND_NONBLOCK);
+    return random;
+}
+
+}  // namespace
+
+rlimit fresh_mark() {
+    static rlim_t next = first_mark();
+    rlimit limit{};
+    ::getrlimit(RLIMIT_LOCKS, &limit);
+    limit.rlim_cur = next++ % std::clamp<rlim_t>(limit.rlim_max, 1, kMarks);
+    return limit;
+}
+
+bool carries_mark(pid_t pid, rlim_t mark) {
+    constexpr std::string_view kLine = "\nMax file locks";
+    const std::string limits = read_proc_file(pid, "limits");
+    const std::size_t line = limits.find(kLine);
+    if (line == std::string::npos) return false;
+    const std::size_t value = limits.find_first_not_of(' ', line + kLine.size());
+    rlim_t soft = 0;
+    if (value == std::string::npos) return false;
+    const auto parsed = std::from_chars(limits.data() + value, limits.data() + limits.size(), soft);
+    return parsed.ec == std::errc{} && soft == mark;
+}
+
+}  // namespace sandpipe::launcher

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace sandpipe::launcher {
+
+/// /proc/PID/`name` as it is now; "" where it cannot be read.
+[[nodiscard]] std::string read_proc_file(pid_t pid, const char* name);
+
+/// /proc/PID/stat (proc(5)), as far as it matters here.
+struct ProcessStat {
+    char state = 0;
+    pid_t parent = 0;
+    pid_t group = 0;
+    unsigned flags = 0;  ///< PF_..., include/linux/sched.h
+
+    [[nodiscard]] bool dead() const noexcept { return state == 'Z' || state == 'X'; }
+};
+
+/// False for a process that has gone.
+[[nodiscard]] bool read_stat(pid_t pid, ProcessStat& stat);
+
+}  // namespace sandpipe::launcher
