@@ -17,6 +17,7 @@
 #include "launcher/id_maps.hpp"
 #include "launcher/init.hpp"
 #include "launcher/protection.hpp"
+#include "launcher/socket_registry.hpp"
 #include "sys/descriptors.hpp"
 #include "sys/kernel.hpp"
 #include "sys/raw_syscall.hpp"
@@ -43,6 +44,7 @@ bool die_with(pid_t parent) {
 struct InitSeat {
     pid_t pid = -1;
     unique_fd socket;
+    std::int64_t number = 0;    // another one for each
     std::uint64_t command = 0;  // the one it runs; 0: none
     bool ready = false;         // its set-up is done
     bool stale = false;         // its view lacks protection that was renewed since
@@ -78,6 +80,7 @@ class Cell {
     Protection protection_;
     EventLoop loop_;
     std::unordered_map<pid_t, std::unique_ptr<InitSeat>> seats_;
+    std::int64_t next_number_ = 1;
     bool announced_ = false;
     bool over_ = false;
 };
@@ -114,10 +117,11 @@ Outcome Cell::add_init() {
     if (pid == 0) {
         pair.first.reset();
         const bool bound = die_with(cell);
-        ::_exit(bound ? run_init(plan_, confinement_, std::move(pair.second), open_files_) : 1);
+        ::_exit(bound ? run_init(plan_, confinement_, std::move(pair.second), open_files_, next_number_) : 1);
     }
     auto seat = std::make_unique<InitSeat>();
     seat->pid = pid;
+    seat->number = next_number_++;
     seat->socket = std::move(pair.first);
     InitSeat& added = *seat;
     seats_.emplace(pid, std::move(seat));
@@ -225,6 +229,7 @@ void Cell::remove(pid_t pid) {
     const auto found = seats_.find(pid);
     if (found == seats_.end()) return;
     loop_.remove(found->second->socket.get());
+    SocketRegistry::forget(confinement_.session_file.get(), found->second->number);
     seats_.erase(found);
     ::kill(pid, SIGKILL);  // unreaped: on_children has not seen it
 }

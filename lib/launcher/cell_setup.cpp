@@ -2,6 +2,7 @@
 
 #include <linux/capability.h>
 #include <linux/keyctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -55,8 +56,11 @@ Outcome prepare_filter(const wire::SessionPlan& plan, Confinement& confinement) 
     const NotificationSupport support = probe_notifications();
     confinement.facts.denials = support.listener;
     confinement.facts.wait_killable = support.wait_killable;
-    const bool notified = support.listener && plan.filesystem_enforced;
-    return make_filter(notified ? Supervision::notified : Supervision::none, confinement.filter);
+    Supervision supervision;
+    supervision.exists = support.listener;
+    supervision.files = plan.filesystem_enforced;
+    supervision.reads = plan.filesystem_enforced && plan.rules.denies_reads();
+    return make_filter(supervision, confinement.filter);
 }
 
 /// Everything that is made in the cell gets the mode that is asked for.
@@ -88,8 +92,8 @@ Outcome set_up_cell(const wire::SessionPlan& plan, Confinement& confinement) {
     if (Outcome failure = set_up_network(plan, confinement)) return failure;
     if (Outcome failure = set_up_identity()) return failure;
     if (Outcome failure = prepare_landlock(plan, confinement)) return failure;
-    const int error = sys::make_sealed_memfd("sandpipe-session", "", 0, false, confinement.session_lock);
-    if (error < 0) return fail(Stage::resources, -error, "session lock");
+    confinement.session_file.reset(::memfd_create("sandpipe-session", MFD_CLOEXEC));
+    if (!confinement.session_file) return fail(Stage::resources, errno, "session file");
     return prepare_filter(plan, confinement);
 }
 

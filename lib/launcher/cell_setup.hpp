@@ -18,7 +18,7 @@ struct Confinement {
                               ///< system
     unique_fd inner_ruleset;  ///< Landlock domain of the commands, nested in it
     Masks masks;              ///< for the cell, whose mount namespace they belong to
-    unique_fd session_lock;   ///< a memfd by which the session's supervisors exclude each other
+    unique_fd session_file;   ///< a memfd that the session's supervisors lock, and keep its sockets in
     std::vector<sock_filter> filter;  ///< the commands' seccomp program, notifications included
     wire::EnforcementFacts facts;     ///< all but `user_namespace`, which is known to who made the cell
 };

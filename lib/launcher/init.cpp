@@ -31,13 +31,14 @@ ConfineSteps confine_steps(const Confinement& confinement) {
 
 class Init {
   public:
-    Init(const wire::SessionPlan& plan, const Confinement& confinement, unique_fd socket, rlimit open_files)
+    Init(const wire::SessionPlan& plan, const Confinement& confinement, unique_fd socket, rlimit open_files,
+         std::int64_t number)
         : plan_(plan),
           confinement_(confinement),
           socket_(std::move(socket)),
           confine_(confine_steps(confinement)),
-          supervisor_(plan.rules, [this](const wire::Denied& denied) { return report(denied); },
-                      confinement.session_lock.get()) {
+          supervisor_(plan, [this](const wire::Denied& denied) { return report(denied); },
+                      confinement.session_file.get(), number) {
         settings_.open_files = open_files;
         settings_.own_session = true;
         settings_.confine = &confine_;
@@ -210,6 +211,8 @@ void Init::reap() {
     for (pid_t pid; (pid = ::wait4(-1, &status, WNOHANG, &usage)) > 0;) {
         if (child_ && pid == child_->pid())
             leader_ended(status, usage);
+        else if (supervisor_.on_child(pid))
+            continue;
         else if (ending_ && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
             ++ended_.survivors_ended;
     }
@@ -233,6 +236,7 @@ void Init::end_everything() {
 /// No process is left in this namespace but this one.
 void Init::settle() {
     if (!child_ || !exited_) return;
+    supervisor_.report_folded();
     if (!failed_) send(wire::encode(ended_));
     become_idle();
 }
@@ -250,12 +254,12 @@ void Init::become_idle() {
 }  // namespace
 
 int run_init(const wire::SessionPlan& plan, const Confinement& confinement, unique_fd socket,
-             rlimit open_files) {
+             rlimit open_files, std::int64_t number) {
     ::prctl(PR_SET_NAME, "sandpipe-init");
     // The cell's own descriptors and those of its other inits came along with the fork.
     sys::close_all_but({socket.get(), confinement.inner_ruleset.get(), confinement.outer_ruleset.get(),
-                        confinement.session_lock.get()});
-    return Init(plan, confinement, std::move(socket), open_files).run();
+                        confinement.session_file.get()});
+    return Init(plan, confinement, std::move(socket), open_files, number).run();
 }
 
 }  // namespace sandpipe::launcher

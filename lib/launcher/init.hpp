@@ -10,9 +10,9 @@
 namespace sandpipe::launcher {
 
 /// The life of an init: pid 1 of its namespace, reaper and supervisor of one command after the other, until
-/// `socket` (its cell) closes. Its first word there is idle, or the Failure of its set-up. Returns an exit
-/// status.
+/// `socket` (its cell) closes. Its first word there is idle, or the Failure of its set-up. `number` tells the inits of
+/// the session apart. Returns an exit status.
 [[nodiscard]] int run_init(const wire::SessionPlan& plan, const Confinement& confinement, unique_fd socket,
-                           rlimit open_files);
+                           rlimit open_files, std::int64_t number);
 
 }  // namespace sandpipe::launcher

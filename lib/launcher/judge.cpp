@@ -82,6 +82,14 @@ Judgement judge_open(const wire::AccessRules& rules, std::uint64_t flags, const 
     return judge_change(rules, site);
 }
 
+/// Whether it exists does not matter: what is below a denied place shows to nobody.
+Judgement judge_read(const wire::AccessRules& rules, std::string_view place) {
+    if (place.empty()) return kProceed;
+    wire::Verdict verdict = rules.read(place);
+    if (verdict.allowed) return kProceed;
+    return {Decision::deny, verdict.error, std::move(verdict.rule)};
+}
+
 Judgement judge_change(const wire::AccessRules& rules, const Site& site) {
     if (site.kind == Kind::missing || site.place.empty()) return kProceed;
     if (site.slashed && site.kind != Kind::directory) return kProceed;

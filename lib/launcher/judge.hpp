@@ -41,6 +41,8 @@ using BringsAlong = std::function<bool(std::string_view tail)>;
 [[nodiscard]] bool asks_to_write(std::uint64_t flags) noexcept;
 
 [[nodiscard]] Judgement judge_open(const wire::AccessRules& rules, std::uint64_t flags, const Site& site);
+/// Opening for reading only, entering, reading a link.
+[[nodiscard]] Judgement judge_read(const wire::AccessRules& rules, std::string_view place);
 /// Contents or attributes of what exists.
 [[nodiscard]] Judgement judge_change(const wire::AccessRules& rules, const Site& site);
 /// mkdir and mknod; symlink with `Kind::symlink`, which may not stand above a protected place either: it

@@ -15,6 +15,24 @@ enum class Act : std::uint8_t {
     rename,
     link,
     change,  ///< contents or attributes of what exists: judged, then left to the kernel
+    enter,   ///< this and the next two only read: judged by the read rules, then left to the kernel
+    read_link,
+    execute,
+    connect,  ///< always on behalf: no address can be exchanged after it was judged
+    bind,     ///< of a UNIX socket to a path: made on behalf, like a node
+    send,     ///< to an address: judged, for its kernel refuses what is out of reach by itself
+};
+
+/// Whether it is about sockets, and its arguments are a descriptor and an address.
+[[nodiscard]] constexpr bool is_socket_act(Act act) noexcept { return act >= Act::connect; }
+
+/// When the filter hands a call to the supervisor.
+enum class Notified : std::uint8_t {
+    never,
+    always,
+    writing,   ///< the decisive argument, open flags, asks for more than reading:
+               ///< (flags & O_ACCMODE) != O_RDONLY or flags & (O_CREAT | O_TRUNC) or the __O_TMPFILE bit
+    non_null,  ///< the decisive argument is a pointer that is there
 };
 
 /// Where a call has its arguments, counted from 0; -1 where it has none such.
@@ -32,11 +50,11 @@ struct CallArguments {
 struct NotifiedCall {
     int number;             ///< system call number
     const char* operation;  ///< what a Denial says: "open", "mkdir", ...
-    /// -1: every call is notified; else only when this argument (open flags) asks for writing:
-    /// (flags & O_ACCMODE) != O_RDONLY or flags & (O_CREAT | O_TRUNC) or the __O_TMPFILE bit.
-    int flags_argument;
     Act act;
     CallArguments at;
+    std::int8_t decisive_argument = -1;  ///< of `writing` and `non_null`
+    Notified without_reads = Notified::always;
+    Notified with_reads = Notified::always;  ///< where the policy denies some reads
 };
 
 /// Every call that the supervisor is asked about, in no order.

@@ -107,6 +107,21 @@ int Resolver::walk_by_hand(unique_fd start, std::string rest, unique_fd& end) {
     return kind == Kind::directory ? 0 : -ENOTDIR;
 }
 
+std::string Resolver::blocked_place(int directory, std::string_view path) {
+    unique_fd here;
+    std::string rest(path);
+    int error = start_at(directory, path, here);
+    if (error == 0 && rest.front() == '/') error = open_handle(AT_FDCWD, "/", O_DIRECTORY, here);
+    while (error == 0) {
+        const std::string name = take_component(rest);
+        if (name.empty()) break;
+        const std::string above = place_of(here.get());
+        error = step(here, name, rest);
+        if (error < 0 && !above.empty() && !is_special(name)) return join(above, name);
+    }
+    return {};
+}
+
 int Resolver::step(unique_fd& here, const std::string& name, std::string& rest) {
     unique_fd next;
     Kind kind = Kind::missing;

@@ -38,6 +38,9 @@ class Resolver {
     [[nodiscard]] int find_entry(int directory, std::string_view path, Spot& spot);
     /// What `path` leads to; behind a dangling link, the entry that would be made.
     [[nodiscard]] int find_target(int directory, std::string_view path, Spot& spot);
+    /// For a path that cannot be followed to its end: the place where the first component stands, or would, that is not
+    /// there or out of reach; "" if something else is wrong with it.
+    [[nodiscard]] std::string blocked_place(int directory, std::string_view path);
     /// What the caller's own descriptor (or with AT_FDCWD its cwd) refers to.
     [[nodiscard]] int find_descriptor(int number, Spot& spot);
 

@@ -8,12 +8,16 @@
 
 namespace sandpipe::launcher {
 
-/// Which of the kernel's answers a filter needs.
-enum class Supervision : bool { none, notified };
+/// What the supervisor is asked about. Where it is not there at all, the filter refuses by itself what no command may
+/// do, and nobody hears of it.
+struct Supervision {
+    bool exists = false;
+    bool files = false;  ///< creating, removing, changing
+    bool reads = false;  ///< opening for reading and execution too: the policy denies some
+};
 
-/// Builds the commands' seccomp program (seccomp(2)): refuses what no command may do and, if `notified`,
-/// hands the calls of `notified_calls()` to the supervisor.
-[[nodiscard]] Outcome make_filter(Supervision supervision, std::vector<sock_filter>& filter);
+/// Builds the commands' seccomp program (seccomp(2)) from the tables of refused and of notified calls.
+[[nodiscard]] Outcome make_filter(const Supervision& supervision, std::vector<sock_filter>& filter);
 
 /// What this kernel knows about notifications, found without installing anything.
 struct NotificationSupport {

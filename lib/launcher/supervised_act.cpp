@@ -8,6 +8,7 @@
 
 #include <cerrno>
 
+#include "launcher/file_mask.hpp"
 #include "sys/raw_syscall.hpp"
 
 namespace sandpipe::launcher {
@@ -18,19 +19,11 @@ constexpr int kAttempts = 8;
 
 int result_of(int value) { return value < 0 ? -errno : 0; }
 
-Answer refused(int error) { return {{Decision::refuse, -error, {}}, {}, {}, {}, {}}; }
-
-/// The umask belongs to the process, which has this one thread.
-class FileMask {
-  public:
-    explicit FileMask(mode_t mask) noexcept : before_(::umask(mask)) {}
-    FileMask(const FileMask&) = delete;
-    FileMask& operator=(const FileMask&) = delete;
-    ~FileMask() { ::umask(before_); }
-
-  private:
-    mode_t before_;
-};
+Answer refused(int error) {
+    Answer answer;
+    answer.judgement = {Decision::refuse, -error, {}};
+    return answer;
+}
 
 class Attempt {
   public:
@@ -39,6 +32,7 @@ class Attempt {
         : rules_(rules), caller_(caller), call_(call), still_waiting_(still_waiting) {}
 
     Answer open();
+    Answer read();
     Answer change();
     Answer make();
     Answer remove();
@@ -46,6 +40,7 @@ class Attempt {
     Answer link();
 
   private:
+    Answer unreachable(Resolver& resolver, int error) const;
     template <typename Carry>
     Answer settle(Judgement judgement, const Spot& spot, const Spot& second, Carry carry_out);
     int open_new(const Spot& spot, unique_fd& file);
@@ -57,6 +52,16 @@ class Attempt {
     const Call& call_;
     const StillWaiting& still_waiting_;
 };
+
+/// A path that ends before its last component: a denied place may be what it ends at.
+Answer Attempt::unreachable(Resolver& resolver, int error) const {
+    Answer answer;
+    answer.resolved = resolver.blocked_place(call_.directory, call_.path);
+    answer.judgement = judge_read(rules_, answer.resolved);
+    const bool by_kernel = call_.row->act == Act::open || call_.row->act == Act::change;
+    if (answer.judgement.decision == Decision::deny || by_kernel) return answer;
+    return refused(error);
+}
 
 /// Carries out what was judged so, if the caller is still there: its last word on all that was read of it.
 template <typename Carry>
@@ -80,7 +85,7 @@ Answer Attempt::open() {
         Spot spot;
         const int error = stays_at_link ? resolver.find_entry(call_.directory, call_.path, spot)
                                         : resolver.find_target(call_.directory, call_.path, spot);
-        if (error < 0) return {};
+        if (error < 0) return unreachable(resolver, error);
         unique_fd file;
         Answer answer = settle(judge_open(rules_, call_.how.flags, spot.site()), spot, {},
                                [&] { return open_new(spot, file); });
@@ -113,6 +118,22 @@ int Attempt::open_new(const Spot& spot, unique_fd& file) {
     return 0;
 }
 
+/// What is read stays the kernel's: the masks hold whatever path is given a moment later.
+Answer Attempt::read() {
+    Resolver resolver(caller_, call_.how.resolve);
+    const bool stays_at_link = call_.row->act == Act::read_link || (call_.how.flags & O_NOFOLLOW) ||
+                               (call_.flags & AT_SYMLINK_NOFOLLOW);
+    Answer answer;
+    answer.kind = call_.row->act == Act::execute ? DenialKind::exec : DenialKind::read;
+    Spot spot;
+    const int error = call_.on_descriptor ? resolver.find_descriptor(call_.directory, spot)
+                      : stays_at_link     ? resolver.find_entry(call_.directory, call_.path, spot)
+                                          : resolver.find_target(call_.directory, call_.path, spot);
+    answer.resolved = error == 0 ? spot.place : resolver.blocked_place(call_.directory, call_.path);
+    answer.judgement = judge_read(rules_, answer.resolved);
+    return answer;
+}
+
 Answer Attempt::change() {
     Resolver resolver(caller_);
     Spot spot;
@@ -123,7 +144,7 @@ Answer Attempt::change() {
         error = resolver.find_entry(call_.directory, call_.path, spot);
     else
         error = resolver.find_target(call_.directory, call_.path, spot);
-    if (error < 0) return {};
+    if (error < 0) return unreachable(resolver, error);
     return settle(judge_change(rules_, spot.site()), spot, {}, [] { return 0; });
 }
 
@@ -131,7 +152,7 @@ Answer Attempt::make() {
     Resolver resolver(caller_);
     Spot spot;
     const int error = resolver.find_entry(call_.directory, call_.path, spot);
-    if (error < 0) return refused(error);
+    if (error < 0) return unreachable(resolver, error);
     const Kind made = call_.row->act == Act::make_symlink     ? Kind::symlink
                       : call_.row->act == Act::make_directory ? Kind::directory
                                                               : Kind::file;
@@ -158,7 +179,7 @@ Answer Attempt::remove() {
     Resolver resolver(caller_);
     Spot spot;
     const int error = resolver.find_entry(call_.directory, call_.path, spot);
-    if (error < 0) return refused(error);
+    if (error < 0) return unreachable(resolver, error);
     return settle(judge_remove(rules_, spot.site()), spot, {}, [&] {
         return result_of(::unlinkat(spot.directory.get(), spot.last().c_str(), call_.flags));
     });
@@ -210,7 +231,12 @@ Answer answer_call(const wire::AccessRules& rules, const Caller& caller, const C
     Attempt attempt(rules, caller, call, still_waiting);
     switch (call.row->act) {
         case Act::open:
-            return asks_to_write(call.how.flags) ? attempt.open() : Answer{};
+            if ((call.how.flags & O_PATH) || !(asks_to_write(call.how.flags) || rules.denies_reads())) return {};
+            return asks_to_write(call.how.flags) ? attempt.open() : attempt.read();
+        case Act::enter:
+        case Act::read_link:
+        case Act::execute:
+            return attempt.read();
         case Act::change:
             return attempt.change();
         case Act::remove:
@@ -223,6 +249,10 @@ Answer answer_call(const wire::AccessRules& rules, const Caller& caller, const C
         case Act::make_node:
         case Act::make_symlink:
             return attempt.make();
+        case Act::connect:
+        case Act::bind:
+        case Act::send:
+            break;  // supervised_socket.hpp
     }
     return refused(-ENOSYS);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sandpipe/denial.hpp>
 #include <sandpipe/unique_fd.hpp>
 
 #include <functional>
@@ -19,6 +20,7 @@ struct Answer {
     std::string second_resolved;
     unique_fd file;
     Spot made;  ///< where `file` is
+    DenialKind kind = DenialKind::write;
 };
 
 /// False once the caller is gone, or is about to be interrupted: then what was read of it means nothing.

@@ -23,7 +23,7 @@ int read_how(const seccomp_data& data, const Caller& caller, open_how& how) {
 int read_open_flags(const seccomp_data& data, const Caller& caller, Call& call) {
     const NotifiedCall& row = *call.row;
     if (row.number == __NR_openat2) return read_how(data, caller, call.how);
-    const std::uint64_t given = row.flags_argument < 0 ? 0 : data.args[row.flags_argument];
+    const std::uint64_t given = row.decisive_argument < 0 ? 0 : data.args[row.decisive_argument];
     call.how.flags = static_cast<unsigned>(given) | static_cast<unsigned>(row.at.implied_flags);
     return 0;
 }
@@ -42,6 +42,8 @@ void read_registers(const seccomp_data& data, Call& call) {
 
 int read_paths(const seccomp_data& data, const Caller& caller, Call& call) {
     const CallArguments& at = call.row->at;
+    call.on_descriptor = at.path < 0;
+    if (call.on_descriptor) return 0;
     const std::uint64_t address = data.args[at.path];
     // utimensat(2): no path at all means the descriptor; some of the newer calls have that too.
     if (address == 0 && call.row->act == Act::change && at.directory >= 0 && call.directory >= 0) {
@@ -63,10 +65,8 @@ int read_call(const NotifiedCall& row, const seccomp_data& data, const Caller& c
     read_registers(data, call);
     const bool removes_directory = row.act == Act::remove && (call.flags & AT_REMOVEDIR);
     call.operation = removes_directory ? "rmdir" : row.operation;
-    if (row.act == Act::open) {
-        const int error = read_open_flags(data, caller, call);
-        if (error < 0 || !asks_to_write(call.how.flags)) return error;
-    }
+    if (row.act == Act::open)
+        if (const int error = read_open_flags(data, caller, call); error < 0) return error;
     return read_paths(data, caller, call);
 }
 

@@ -3,20 +3,26 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <poll.h>
+#include <seccomp.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
+#include "launcher/known_probe.hpp"
+#include "launcher/refused_call.hpp"
 #include "sys/raw_syscall.hpp"
 
 namespace sandpipe::launcher {
 namespace {
 
 constexpr std::size_t kMaxPending = 1024;
+// Of one command. What it does beyond is refused without the host's having to hear of each.
+constexpr std::uint64_t kMostReported = 1000;
 constexpr unsigned long kNotifSetFlags = SECCOMP_IOW(4, __u64);  // SECCOMP_IOCTL_NOTIF_SET_FLAGS, since 6.6
 constexpr unsigned long kSyncWakeUp = 1;                         // SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP
 #if defined(__x86_64__)
@@ -32,20 +38,26 @@ std::size_t notification_size() {
                      : std::max<std::size_t>(sizes.seccomp_notif, sizeof(seccomp_notif));
 }
 
-Answer refusal(int error) { return {{Decision::refuse, error, {}}, {}, {}, {}, {}}; }
+Answer refusal(int error) {
+    Answer answer;
+    answer.judgement = {Decision::refuse, error, {}};
+    return answer;
+}
 
 /// A wrong argument: the kernel finds it too, but for calls that only the supervisor can carry out.
 Answer unreadable(const NotifiedCall& row, int error) {
-    const bool by_kernel = row.act == Act::open || row.act == Act::change;
-    return by_kernel ? Answer{} : refusal(-error);
+    const bool made_here = row.act >= Act::make_directory && row.act <= Act::link;
+    return !made_here ? Answer{} : refusal(-error);
 }
 
+/// Nothing is made or removed for it.
 bool only_judged(const Call& call) {
-    return call.row->act == Act::change || (call.row->act == Act::open && !(call.how.flags & O_CREAT));
+    return call.row->act >= Act::change || (call.row->act == Act::open && !(call.how.flags & O_CREAT));
 }
 
-wire::Denied describe(const Caller& caller, const Call& call, const Answer& answer) {
+wire::Denied describe(const Call& call, const Answer& answer) {
     wire::Denied denied;
+    denied.kind = static_cast<std::uint8_t>(answer.kind);
     denied.operation = call.operation;
     denied.path = call.on_descriptor ? answer.resolved : call.path;
     denied.resolved = answer.resolved;
@@ -53,9 +65,27 @@ wire::Denied describe(const Caller& caller, const Call& call, const Answer& answ
     denied.second_resolved = answer.second_resolved;
     denied.error = answer.judgement.error;
     denied.rule = answer.judgement.rule;
-    denied.pid = caller.process();
-    denied.program = caller.program();
     return denied;
+}
+
+wire::Denied describe(const NotifiedCall& row, const SocketAnswer& answer) {
+    wire::Denied denied;
+    denied.kind = static_cast<std::uint8_t>(answer.kind);
+    denied.operation = row.operation;
+    denied.path = answer.path;
+    denied.resolved = answer.resolved;
+    denied.host = answer.host;
+    denied.port = answer.port;
+    denied.error = answer.judgement.error;
+    denied.rule = answer.judgement.rule;
+    return denied;
+}
+
+std::string name_of(int number) {
+    char* name = ::seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+    std::string text = name ? name : "system call " + std::to_string(number);
+    std::free(name);
+    return text;
 }
 
 class HeldLock {
@@ -86,7 +116,10 @@ void Supervisor::attach(unique_fd listener) {
 void Supervisor::detach() {
     listener_.reset();
     pending_.clear();
-    folded_ = 0;
+    reported_ = folded_ = 0;
+    if (!registry_.has_own() || hold_lock() < 0) return;
+    const HeldLock held(own_lock_.get());
+    registry_.forget_own();
 }
 
 void Supervisor::on_notification() {
@@ -108,38 +141,84 @@ bool Supervisor::receive() {
 
 void Supervisor::handle(const seccomp_notif& notification) {
     const Caller caller(static_cast<pid_t>(notification.pid));
+    if (notification.data.arch != kNativeArchitecture) return respond(notification.id, ENOSYS);
+    const NotifiedCall* row = find_notified_call(notification.data.nr);
+    if (!row) return handle_refused(notification, caller);
+    if (is_socket_act(row->act)) return handle_socket(*row, notification, caller);
+    handle_file(*row, notification, caller);
+}
+
+/// A call that is notified only to be refused.
+void Supervisor::handle_refused(const seccomp_notif& notification, const Caller& caller) {
+    const Refusal refusal = refusal_of(notification.data);
+    if (refusal.error == 0) return respond(notification.id, ENOSYS);
+    wire::Denied denied;
+    const bool socket = notification.data.nr == __NR_socket || notification.data.nr == __NR_socketpair;
+    denied.kind = static_cast<std::uint8_t>(socket ? DenialKind::socket : DenialKind::syscall);
+    denied.operation = name_of(notification.data.nr);
+    denied.error = refusal.error;
+    denied.rule = refusal.rule;
+    denied.probe = refusal.probe;
+    deny(notification.id, caller, std::move(denied));
+}
+
+void Supervisor::handle_socket(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller) {
+    const std::uint64_t cookie = notification.id;
+    if (!has_own_root(caller) && row.act != Act::send) return respond(cookie, EACCES);
+    sockets_.connector().end_unless([this](std::uint64_t other) { return is_valid(other); });
+    SocketAnswer result;
+    if (hold_lock() < 0) return respond(cookie, ENOLCK);
+    {
+        const HeldLock held(own_lock_.get());
+        result = sockets_.answer(row, notification, caller, [this, cookie] { return is_valid(cookie); });
+    }
+    switch (result.judgement.decision) {
+        case Decision::proceed:
+            return respond(cookie, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+        case Decision::refuse:
+            return respond(cookie, result.judgement.error);
+        case Decision::deny:
+            return deny(cookie, caller, describe(row, result));
+        case Decision::perform:
+            if (!result.later) respond(cookie, 0);
+    }
+}
+
+bool Supervisor::on_child(pid_t pid) {
+    return sockets_.connector().on_child(
+        pid, [this](std::uint64_t cookie, int error) { respond(cookie, -error); });
+}
+
+void Supervisor::handle_file(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller) {
     Call call;
-    const Answer result = answer(notification, caller, call);
+    const Answer result = answer(row, notification, caller, call);
     switch (result.judgement.decision) {
         case Decision::proceed:
             return respond(notification.id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
         case Decision::refuse:
             return respond(notification.id, result.judgement.error);
         case Decision::deny:
-            return deny(notification.id, caller, call, result);
+            return deny(notification.id, caller, describe(call, result));
         case Decision::perform:
             if (result.file) return install(notification.id, call, result);
             return respond(notification.id, 0);
     }
 }
 
-Answer Supervisor::answer(const seccomp_notif& notification, const Caller& caller, Call& call) {
-    const NotifiedCall* row = find_notified_call(notification.data.nr);
-    if (!row || notification.data.arch != kNativeArchitecture) return refusal(ENOSYS);
-    if (const int error = read_call(*row, notification.data, caller, call); error < 0)
-        return unreadable(*row, error);
-    if (row->act == Act::open && !asks_to_write(call.how.flags)) return {};
+Answer Supervisor::answer(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller,
+                          Call& call) {
+    if (const int error = read_call(row, notification.data, caller, call); error < 0) return unreadable(row, error);
     // Where the caller's paths mean something else, it gets no help; what it can do without is the kernel's
     // matter.
-    if (!has_own_root(caller)) return unreadable(*row, -EACCES);
-    if (only_judged(call)) return answer_call(rules_, caller, call, [] { return true; });
+    if (!has_own_root(caller)) return unreadable(row, -EACCES);
+    if (only_judged(call)) return answer_call(plan_.rules, caller, call, [] { return true; });
     return answer_under_lock(caller, call, notification.id);
 }
 
 Answer Supervisor::answer_under_lock(const Caller& caller, const Call& call, std::uint64_t cookie) {
     if (hold_lock() < 0) return refusal(ENOLCK);
     const HeldLock held(own_lock_.get());
-    return answer_call(rules_, caller, call, [this, cookie] { return is_valid(cookie); });
+    return answer_call(plan_.rules, caller, call, [this, cookie] { return is_valid(cookie); });
 }
 
 /// By mount and inode: neither a chroot nor another mount namespace has both.
@@ -151,10 +230,10 @@ bool Supervisor::has_own_root(const Caller& caller) const {
 }
 
 int Supervisor::hold_lock() {
-    if (session_lock_ < 0) return 0;
+    if (session_file_ < 0) return 0;
     if (!own_lock_) {
         // flock(2) locks belong to an open file description, and the inherited one is the whole session's.
-        const std::string path = "/proc/self/fd/" + std::to_string(session_lock_);
+        const std::string path = "/proc/self/fd/" + std::to_string(session_file_);
         own_lock_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
         if (!own_lock_) return -errno;
     }
@@ -185,18 +264,31 @@ void Supervisor::install(std::uint64_t cookie, const Call& call, const Answer& a
     respond(cookie, error);
 }
 
-void Supervisor::deny(std::uint64_t cookie, const Caller& caller, const Call& call, const Answer& answer) {
-    const int error = answer.judgement.error;
-    wire::Denied denied = describe(caller, call, answer);
+void Supervisor::deny(std::uint64_t cookie, const Caller& caller, wire::Denied denied) {
+    const int error = denied.error;
+    denied.pid = caller.process();
+    denied.program = caller.program();
+    denied.probe = denied.probe || is_known_probe(denied.operation, denied.resolved);
     if (!is_valid(cookie)) return;
     denied.id = next_id_++;
     denied.folded = folded_;
-    if (pending_.size() >= kMaxPending || !report_(denied)) {
+    const bool told = reported_ < kMostReported && pending_.size() < kMaxPending && report_(denied);
+    if (!told) {
         ++folded_;
+        last_folded_ = std::move(denied);
         return respond(cookie, error);
     }
+    ++reported_;
     folded_ = 0;
     pending_[denied.id] = {cookie, error};
+}
+
+void Supervisor::report_folded() {
+    if (folded_ == 0) return;
+    last_folded_.id = 0;
+    last_folded_.folded = folded_ - 1;
+    folded_ = 0;
+    (void)report_(last_folded_);  // a host that takes no more has gone, or soon will
 }
 
 void Supervisor::on_acknowledged(std::uint64_t id) {

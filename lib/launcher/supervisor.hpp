@@ -12,8 +12,9 @@
 #include <vector>
 
 #include "launcher/supervised_act.hpp"
-#include "wire/access_rules.hpp"
+#include "launcher/supervised_socket.hpp"
 #include "wire/messages.hpp"
+#include "wire/session_plan.hpp"
 
 namespace sandpipe::launcher {
 
@@ -27,11 +28,15 @@ class Supervisor {
     using Report = std::function<bool(const wire::Denied&)>;
 
     /// The commands of a session have a supervisor each, and one may move a directory in which another is
-    /// about to make something. `session_lock` is any file that the session's supervisors share (a memfd of
+    /// about to make something. `session_file` is a file that the session's supervisors share (a memfd of
     /// the cell), held by flock(2) from looking until acting; it must stay open. The kernel gives it up when
-    /// its holder dies. -1: there is no other supervisor.
-    Supervisor(const wire::AccessRules& rules, Report report, int session_lock = -1)
-        : rules_(rules), report_(std::move(report)), session_lock_(session_lock) {}
+    /// its holder dies. -1: there is no other supervisor. `owner` is another number for each.
+    Supervisor(const wire::SessionPlan& plan, Report report, int session_file = -1, std::int64_t owner = 1)
+        : plan_(plan),
+          report_(std::move(report)),
+          session_file_(session_file),
+          registry_(session_file, owner),
+          sockets_(plan, registry_) {}
 
     /// A new command's listener. What was pending for the last one is forgotten.
     void attach(unique_fd listener);
@@ -42,6 +47,10 @@ class Supervisor {
 
     /// The listener is readable: takes one notification and answers it, or reports it and lets it wait.
     void on_notification();
+    /// A child of this process has been reaped: true if it worked for a call, which ends now.
+    bool on_child(pid_t pid);
+    /// Tells the host of the refused calls that no Denial has stood for yet. To be called at the command's end.
+    void report_folded();
     /// The host has noted the place of denial `id`: the call fails now. An unknown id is ignored.
     void on_acknowledged(std::uint64_t id);
 
@@ -53,25 +62,33 @@ class Supervisor {
 
     [[nodiscard]] bool receive();
     void handle(const seccomp_notif& notification);
-    [[nodiscard]] Answer answer(const seccomp_notif& notification, const Caller& caller, Call& call);
+    void handle_refused(const seccomp_notif& notification, const Caller& caller);
+    void handle_socket(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller);
+    void handle_file(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller);
+    [[nodiscard]] Answer answer(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller,
+                                Call& call);
     [[nodiscard]] Answer answer_under_lock(const Caller& caller, const Call& call, std::uint64_t cookie);
     [[nodiscard]] bool has_own_root(const Caller& caller) const;
     [[nodiscard]] int hold_lock();
     [[nodiscard]] bool is_valid(std::uint64_t cookie) const;
     void install(std::uint64_t cookie, const Call& call, const Answer& answer);
-    void deny(std::uint64_t cookie, const Caller& caller, const Call& call, const Answer& answer);
+    void deny(std::uint64_t cookie, const Caller& caller, wire::Denied denied);
     void respond(std::uint64_t cookie, int error, unsigned flags = 0);
 
-    const wire::AccessRules& rules_;
+    const wire::SessionPlan& plan_;
     Report report_;
-    int session_lock_;
+    int session_file_;
     unique_fd own_lock_;
+    SocketRegistry registry_;
+    SocketSupervisor sockets_;
     unique_fd listener_;
     std::vector<std::uint64_t> buffer_;  // one notification, as large as this kernel's are
     std::uint64_t root_mount_ = 0;
     std::uint64_t root_inode_ = 0;
     std::uint64_t next_id_ = 1;
-    std::uint64_t folded_ = 0;
+    std::uint64_t reported_ = 0;
+    std::uint64_t folded_ = 0;  // refused calls that no report stands for yet
+    wire::Denied last_folded_;
     std::unordered_map<std::uint64_t, Pending> pending_;
 };
 

@@ -23,6 +23,8 @@ Denial denial_from(const wire::Denied& message) {
     denial.resolved = message.resolved;
     denial.second_path = message.second_path;
     denial.second_resolved = message.second_resolved;
+    denial.host = message.host;
+    denial.port = message.port;
     denial.error = message.error;
     denial.rule = message.rule;
     denial.pid = message.pid;
@@ -160,8 +162,8 @@ void CommandCore::on_denied(const wire::Denied& message) {
     denial.time = since_start();
     if (fields_.session) denial.writable_roots = fields_.session->writable_roots();
     const OutputSequencer::Positions ends{read_bytes_[0] + unread(0), read_bytes_[1] + unread(1)};
-    if (wire::send_packet(io_->record->native_handle(), wire::encode(wire::Acknowledge{message.id})) < 0)
-        on_lost();
+    const std::string answer = wire::encode(wire::Acknowledge{message.id});
+    if (message.id != 0 && wire::send_packet(io_->record->native_handle(), answer) < 0) on_lost();
     runtime_->log(LogLevel::info, id_, "denied " + denial.operation + " " + denial.resolved);
     sequencer_.on_denial(std::move(denial), ends);
     pass_on();

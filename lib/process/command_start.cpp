@@ -101,6 +101,7 @@ void CommandCore::begin() {
 void CommandCore::on_place() {
     if (settled_) return;
     StdioPlan stdio = plan_stdio(fields_);
+    if (!stdio.failure && fields_.session) stdio.failure = find_way_out(stdio);
     if (stdio.failure) return on_start_failed(*stdio.failure);
     send_request(std::move(stdio));
 }

@@ -135,6 +135,10 @@ std::string start_hint(const wire::Failure& failure, const wire::StartCommand& r
             return "the file exists; the interpreter in its \"#!\" line or its loader does not";
         case Stage::permission:
             return "the file may not be executed: see its mode (chmod +x), a noexec mount, or the policy";
+        case Stage::input:
+        case Stage::output:
+            if (failure.error != EACCES || failure.path.starts_with('/')) return {};
+            return "a command in a sandbox gets no socket that it could point at the host: connect it, or use a pipe";
         case Stage::arguments:
             return size_hint(request);
         case Stage::resources:

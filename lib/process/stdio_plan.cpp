@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +14,16 @@
 
 namespace sandpipe::detail {
 namespace {
+
+bool is_way_out(int fd) {
+    int type = 0;
+    socklen_t size = sizeof type;
+    if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) < 0) return false;  // no socket
+    sockaddr_storage peer{};
+    size = sizeof peer;
+    const bool connected = ::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) == 0;
+    return !connected || (type != SOCK_STREAM && type != SOCK_SEQPACKET);
+}
 
 class Planner {
   public:
@@ -97,6 +108,14 @@ class Planner {
 }  // namespace
 
 StdioPlan plan_stdio(const InvocationFields& fields) { return Planner(fields).run(); }
+
+std::optional<wire::Failure> find_way_out(const StdioPlan& plan) {
+    constexpr std::array kNames{"stdin", "stdout", "stderr"};
+    for (std::size_t i = 0; i < plan.child.size(); ++i)
+        if (is_way_out(plan.child[i].get()))
+            return wire::Failure{i == 0 ? Stage::input : Stage::output, EACCES, kNames[i]};
+    return {};
+}
 
 long write_quietly(int fd, const char* data, std::size_t size) {
     sigset_t pipe_signal;

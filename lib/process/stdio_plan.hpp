@@ -24,6 +24,10 @@ struct StdioPlan {
 /// without a reader is a failure (ENXIO), one without a writer is empty until there is one.
 [[nodiscard]] StdioPlan plan_stdio(const InvocationFields& fields);
 
+/// The first of a sandboxed command's descriptors that is a way out of the sandbox: a socket that is not connected, or of
+/// a type that each message can send elsewhere. It is of the host's network, whatever the command's own is.
+[[nodiscard]] std::optional<wire::Failure> find_way_out(const StdioPlan& plan);
+
 /// Writes without blocking and without SIGPIPE, whatever the host does with that signal. A count or -errno.
 [[nodiscard]] long write_quietly(int fd, const char* data, std::size_t size);
 

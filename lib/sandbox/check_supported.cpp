@@ -54,6 +54,15 @@ void check_devices(const std::vector<std::string>& devices) {
     }
 }
 
+void check_unix_sockets(const std::vector<std::string>& paths) {
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+        const std::string place = at("network.allowUnixSockets", i);
+        check_text(place, paths[i]);
+        if (paths[i].find_first_of(kGlobCharacters) != std::string::npos)
+            refuse(place + " is " + quoted(paths[i]) + ": no glob is taken here; accepted: the path of one socket");
+    }
+}
+
 void check_exceptions(const std::vector<std::string>& names) {
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (is_mandatory_deny(names[i])) continue;
@@ -87,6 +96,7 @@ void check_supported(const SandboxPolicy& policy) {
     for (const PolicyKey& key : policy_keys())
         if (key.paths) check_paths(key, *key.paths(policy));
     check_devices(policy.filesystem.devices);
+    check_unix_sockets(policy.network.allow_unix_sockets);
     check_exceptions(policy.filesystem.mandatory_deny_except);
 }
 

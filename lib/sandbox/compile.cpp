@@ -65,14 +65,14 @@ std::string resolve_tmp(const PathFacts& facts) {
     return std::move(tmp.place);
 }
 
-/// The entries of one list, resolved.
+/// The entries of one list, resolved. `key` is dotted; its last part stands in the rules' texts.
 std::vector<PolicyEntry> entries_of(const std::string& key, const std::vector<PathPattern>& patterns,
                                     const PathBase& base) {
     std::vector<PolicyEntry> entries;
     for (const PathPattern& pattern : patterns) {
         PolicyEntry& entry = entries.emplace_back();
-        entry.where = "filesystem." + key + "[" + std::to_string(entries.size() - 1) + "]";
-        entry.rule = key + " " + pattern.path;
+        entry.where = key + "[" + std::to_string(entries.size() - 1) + "]";
+        entry.rule = key.substr(key.rfind('.') + 1) + " " + pattern.path;
         entry.absolute = absolute_path(plain_path(pattern), base.workspace, base.home, entry.where);
         entry.path = resolve_path(entry.absolute, base.facts);
     }
@@ -82,12 +82,12 @@ std::vector<PolicyEntry> entries_of(const std::string& key, const std::vector<Pa
 PolicyRules rules_of(const FilesystemPolicy& policy, const PathBase& base) {
     PolicyRules rules(policy, base.facts);
     const std::vector<PathPattern> devices(policy.devices.begin(), policy.devices.end());
-    for (const PolicyEntry& entry : entries_of("devices", devices, base)) rules.grant_device(entry);
-    for (const PolicyEntry& entry : entries_of("allowWrite", policy.allow_write, base))
+    for (const PolicyEntry& entry : entries_of("filesystem.devices", devices, base)) rules.grant_device(entry);
+    for (const PolicyEntry& entry : entries_of("filesystem.allowWrite", policy.allow_write, base))
         rules.allow_write(entry);
-    for (const PolicyEntry& entry : entries_of("allowRead", policy.allow_read, base)) rules.allow_read(entry);
-    for (const PolicyEntry& entry : entries_of("denyRead", policy.deny_read, base)) rules.deny_read(entry);
-    for (const PolicyEntry& entry : entries_of("denyWrite", policy.deny_write, base)) rules.deny_write(entry);
+    for (const PolicyEntry& entry : entries_of("filesystem.allowRead", policy.allow_read, base)) rules.allow_read(entry);
+    for (const PolicyEntry& entry : entries_of("filesystem.denyRead", policy.deny_read, base)) rules.deny_read(entry);
+    for (const PolicyEntry& entry : entries_of("filesystem.denyWrite", policy.deny_write, base)) rules.deny_write(entry);
     rules.deny_mandatory();
     return rules;
 }
@@ -138,12 +138,31 @@ void add_own_places(PolicyRules& rules) {
         rules.warn("the policy leaves no " + found.tmp + " to write in; TMPDIR has to name another place");
 }
 
-void compile_filesystem(const SandboxPolicy& policy, const PathBase& base, CompiledPolicy& result) {
+/// A socket of the host that commands may connect to has to be seen, in the host's /tmp too.
+void show_unix_sockets(const std::vector<PolicyEntry>& sockets, PolicyRules& rules) {
+    MountInput& found = rules.found;
+    for (const PolicyEntry& entry : sockets) {
+        const std::string& place = entry.path.place;
+        const View view = view_of(found, place);
+        if (view == View::own_tmp && entry.path.fact.kind != PathKind::missing) {
+            found.rules.rules.push_back({Access::allow_read, place, entry.rule});
+            found.places[place] = entry.path.fact.kind == PathKind::directory;
+        }
+        if (view == View::own_tmp && entry.path.fact.kind == PathKind::missing)
+            rules.warn(entry.rule + " is not there yet, and the session's own /tmp hides what comes later");
+        if (view == View::masked)
+            rules.warn(entry.rule + " grants nothing: " + found.rules.read(place).rule + " prevails");
+    }
+}
+
+void compile_filesystem(const SandboxPolicy& policy, const PathBase& base,
+                        const std::vector<PolicyEntry>& sockets, CompiledPolicy& result) {
     PolicyRules rules = rules_of(policy.filesystem, base);
     rules.found.tmp = resolve_tmp(base.facts);
     rules.found.tmp_bytes = policy.limits.tmp_bytes;
     sort_unique(rules.found.devices);
     show_workspace(base.workspace, rules);
+    show_unix_sockets(sockets, rules);
     sort_rules(rules.found.rules.rules);
     warn_of_void_grants(rules);
     result.plan.mounts = lay_out_mounts(rules.found);
@@ -164,9 +183,14 @@ CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace, 
     result.plan.own_network = !policy.network.disabled;
     result.plan.filesystem_enforced = !policy.filesystem.disabled;
     result.plan.rules.enabled = !policy.filesystem.disabled;
-    if (!policy.filesystem.disabled) compile_filesystem(policy, base, result);
+    const auto& paths = policy.network.allow_unix_sockets;
+    const std::vector<PolicyEntry> sockets =
+        entries_of("network.allowUnixSockets", std::vector<PathPattern>(paths.begin(), paths.end()), base);
+    for (const PolicyEntry& entry : sockets) result.plan.unix_sockets.push_back(entry.path.place);
+    sort_unique(result.plan.unix_sockets);
+    if (!policy.filesystem.disabled) compile_filesystem(policy, base, sockets, result);
     for (const PolicyEntry& entry :
-         entries_of("gitSafeDirectories", policy.filesystem.git_safe_directories, base))
+         entries_of("filesystem.gitSafeDirectories", policy.filesystem.git_safe_directories, base))
         result.git_safe_directories.push_back(entry.path.place);
     sort_unique(result.git_safe_directories);
     sort_unique(result.create_directories);

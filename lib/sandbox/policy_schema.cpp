@@ -192,7 +192,7 @@ constexpr std::array kKeys{
     network<&Net::allowed_domains>("allowedDomains", kNotYet),
     network<&Net::denied_domains>("deniedDomains", kNotYet),
     network<&Net::denied_domain_reasons>("deniedDomainReasons", kNotYet),
-    network<&Net::allow_unix_sockets>("allowUnixSockets", kNotYet),
+    network<&Net::allow_unix_sockets>("allowUnixSockets"),
     network<&Net::disabled>("disabled"),
     limits<&Limits::memory_bytes>("memoryBytes", kNotYet),
     limits<&Limits::pids>("pids", kNotYet),

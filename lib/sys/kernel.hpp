@@ -58,4 +58,9 @@ inline constexpr unsigned long kCloneNewTime = 0x00000080;
 // socket(2): a packet the kernel could not carry because too many descriptors are under way has errno
 // ETOOMANYREFS.
 
+// pidfd_open(2): of a thread, since 6.9.
+inline constexpr unsigned kPidfdThread = 0200;  // O_EXCL
+// socket(7): which network namespace a socket is of, since 5.14.
+inline constexpr int kSoNetnsCookie = 71;
+
 }  // namespace sandpipe::sys

@@ -76,6 +76,11 @@ std::vector<const AccessRule*> AccessRules::protected_below(std::string_view pla
     return found;
 }
 
+bool AccessRules::denies_reads() const noexcept {
+    const auto denies = [](const AccessRule& rule) { return rule.access == Access::deny_read; };
+    return enabled && std::any_of(rules.begin(), rules.end(), denies);
+}
+
 std::vector<std::string> AccessRules::writable_roots() const {
     std::vector<std::string> roots;
     for (const AccessRule& rule : rules)

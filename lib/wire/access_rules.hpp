@@ -47,6 +47,8 @@ struct AccessRules {
     /// stands at `place` may not be moved away with it, and nothing may come there that brings such an entry
     /// along.
     [[nodiscard]] std::vector<const AccessRule*> protected_below(std::string_view place) const;
+    /// Whether any read can be denied.
+    [[nodiscard]] bool denies_reads() const noexcept;
     /// The places of all allow_write rules, sorted.
     [[nodiscard]] std::vector<std::string> writable_roots() const;
 };

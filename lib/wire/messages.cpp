@@ -94,7 +94,8 @@ std::string encode(const Denied& message) {
         .text(message.operation)
         .text(message.path)
         .text(message.resolved);
-    out.text(message.second_path).text(message.second_resolved).number(message.error).text(message.rule);
+    out.text(message.second_path).text(message.second_resolved).text(message.host).number(message.port);
+    out.number(message.error).text(message.rule);
     return out.number(message.pid).text(message.program).number(message.probe).number(message.folded).take();
 }
 
@@ -106,7 +107,8 @@ bool decode(std::string_view packet, Denied& message) {
         .text(message.operation)
         .text(message.path)
         .text(message.resolved);
-    in.text(message.second_path).text(message.second_resolved).number(message.error).text(message.rule);
+    in.text(message.second_path).text(message.second_resolved).text(message.host).number(message.port);
+    in.number(message.error).text(message.rule);
     return in.number(message.pid)
         .text(message.program)
         .number(message.probe)

@@ -81,13 +81,15 @@ struct Started {
 
 /// A denial as the supervisor saw it. The call stays blocked until Acknowledge{id} comes or the command ends.
 struct Denied {
-    std::uint64_t id = 0;
+    std::uint64_t id = 0;  ///< 0: the call is over, and nobody waits for an answer
     std::uint8_t kind = 0;  ///< DenialKind
     std::string operation;
     std::string path;
     std::string resolved;
     std::string second_path;
     std::string second_resolved;
+    std::string host;  ///< of a connection, in numbers
+    std::uint16_t port = 0;
     std::int32_t error = 0;
     std::string rule;
     std::int32_t pid = 0;

@@ -25,6 +25,7 @@ void encode(Encoder& out, const SessionPlan& plan) {
     encode(out, plan.rules);
     out.number(plan.filesystem_enforced)
         .number(plan.own_network)
+        .texts(plan.unix_sockets)
         .number(plan.allow_weaker)
         .text(plan.workspace);
 }
@@ -34,6 +35,7 @@ void decode(Decoder& in, SessionPlan& plan) {
     decode(in, plan.rules);
     in.number(plan.filesystem_enforced)
         .number(plan.own_network)
+        .texts(plan.unix_sockets)
         .number(plan.allow_weaker)
         .text(plan.workspace);
 }

@@ -40,6 +40,7 @@ struct SessionPlan {
     AccessRules rules;
     bool filesystem_enforced = true;  ///< false: no mounts but /proc, no Landlock
     bool own_network = true;
+    std::vector<std::string> unix_sockets;  ///< of the host, that commands may connect to: resolved paths
     bool allow_weaker = false;
     std::string workspace;  ///< where commands start unless told otherwise
 };

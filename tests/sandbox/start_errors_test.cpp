@@ -45,7 +45,6 @@ TEST_F(StartErrors, WrongPoliciesAreRefusedByName) {
         {R"({"filesystem":{"allowExecute":[]}})", "allowExecute"},
         {R"({"filesystem":{"allowGitInit":true}})", "allowGitInit"},
         {R"({"network":{"allowedDomains":["a.b"]}})", "allowedDomains"},
-        {R"({"network":{"allowUnixSockets":["/x"]}})", "allowUnixSockets"},
         {R"({"limits":{"pids":3}})", "pids"},
         {R"({"allowNestedUserNamespaces":true})", "allowNestedUserNamespaces"},
     };

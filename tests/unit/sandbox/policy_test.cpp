@@ -149,8 +149,6 @@ TEST(SupportedPolicy, WhatIsNotEnforcedYetIsAnError) {
          R"({"network":{"deniedDomains":[]}})"},
         {"network.deniedDomainReasons", R"({"network":{"deniedDomainReasons":{"a":"b"}}})",
          R"({"network":{"deniedDomainReasons":{}}})"},
-        {"network.allowUnixSockets", R"({"network":{"allowUnixSockets":["/s"]}})",
-         R"({"network":{"allowUnixSockets":[]}})"},
         {"filesystem.allowExecute", R"({"filesystem":{"allowExecute":[]}})", R"({"filesystem":{}})"},
         {"filesystem.allowGitInit", R"({"filesystem":{"allowGitInit":true}})",
          R"({"filesystem":{"allowGitInit":false}})"},

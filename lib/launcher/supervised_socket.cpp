@@ -1,0 +1,211 @@
+#include "supervised_socket.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "launcher/file_mask.hpp"
+#include "launcher/resolve.hpp"
+#include "launcher/supervised_place.hpp"
+#include "sys/kernel.hpp"
+#include "sys/raw_syscall.hpp"
+
+namespace sandpipe::launcher {
+namespace {
+
+SocketAnswer refused(int error) {
+    SocketAnswer answer;
+    answer.judgement = {Decision::refuse, -error, {}};
+    return answer;
+}
+
+int read_address(const Caller& caller, std::uint64_t at, std::uint64_t size, SocketAddress& address) {
+    const int length = static_cast<int>(size);
+    if (length < 0 || static_cast<std::size_t>(length) > sizeof address.bytes) return -EINVAL;
+    address.size = static_cast<socklen_t>(length);
+    return caller.read(at, &address.bytes, address.size);
+}
+
+/// Of the thread, where the kernel can tell threads apart (since 6.9); else of its process, whose descriptors they
+/// are unless it went out of its way.
+int take_socket(const Caller& caller, int number, unique_fd& socket) {
+    long pidfd = sys::raw_syscall(SYS_pidfd_open, caller.thread(), sys::kPidfdThread);
+    if (pidfd < 0) pidfd = sys::raw_syscall(SYS_pidfd_open, caller.process(), 0);
+    if (pidfd < 0) return static_cast<int>(pidfd);
+    const unique_fd process(static_cast<int>(pidfd));
+    const long taken = sys::raw_syscall(SYS_pidfd_getfd, process.get(), number, 0);
+    if (taken < 0) return static_cast<int>(taken);
+    socket.reset(static_cast<int>(taken));
+    return 0;
+}
+
+int family_of(const unique_fd& socket, int& family) {
+    socklen_t size = sizeof family;
+    return ::getsockopt(socket.get(), SOL_SOCKET, SO_DOMAIN, &family, &size) < 0 ? -errno : 0;
+}
+
+std::uint64_t network_of(int socket) {
+    std::uint64_t cookie = 0;
+    socklen_t size = sizeof cookie;
+    return ::getsockopt(socket, SOL_SOCKET, sys::kSoNetnsCookie, &cookie, &size) < 0 ? 0 : cookie;
+}
+
+std::uint64_t own_network() {
+    static const std::uint64_t cookie = [] {
+        const unique_fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+        return socket ? network_of(socket.get()) : 0;
+    }();
+    return cookie;
+}
+
+}  // namespace
+
+SocketAnswer SocketSupervisor::answer(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller,
+                                      const StillWaiting& still_waiting) {
+    const auto& args = notification.data.args;
+    const bool sends = row.act == Act::send;
+    SocketAddress address;
+    if (const int error = read_address(caller, args[sends ? 4 : 1], args[sends ? 5 : 2], address); error < 0)
+        return refused(error);
+    switch (row.act) {
+        case Act::connect:
+            return connect(notification, caller, address, still_waiting);
+        case Act::bind:
+            return address.unix_path().empty() ? SocketAnswer{} : bind(notification, caller, address, still_waiting);
+        default:
+            break;
+    }
+    // A stream ignores the address or refuses it, UNIX datagrams do not exist here, and what a namespace has no route to
+    // stays out of reach: the kernel may look at the caller's memory once more.
+    SocketAnswer answer = judge_inet(address);
+    if (answer.judgement.decision == Decision::perform) answer.judgement = {};
+    return answer;
+}
+
+SocketAnswer SocketSupervisor::connect(const seccomp_notif& notification, const Caller& caller,
+                                       const SocketAddress& address, const StillWaiting& still_waiting) {
+    Connector::Request request;
+    request.cookie = notification.id;
+    request.address = address;
+    int family = 0;
+    int error = take_socket(caller, static_cast<int>(notification.data.args[0]), request.socket);
+    if (error == 0) error = family_of(request.socket, family);
+    if (error < 0) return refused(error);
+    if (family == AF_UNIX) return connect_unix(caller, std::move(request), still_waiting);
+    if (family == AF_INET || family == AF_INET6) return connect_inet(std::move(request), still_waiting);
+    SocketAnswer answer;
+    answer.judgement.decision = Decision::perform;
+    return carry_out(std::move(answer), std::move(request), still_waiting);
+}
+
+SocketAnswer SocketSupervisor::connect_inet(Connector::Request request, const StillWaiting& still_waiting) {
+    SocketAnswer answer = judge_inet(request.address);
+    // A socket that came with stdin or stdout belongs to the host's network, where loopback is the host.
+    if (plan_.own_network && !is_of_session(request.socket.get())) {
+        answer.kind = DenialKind::connect;
+        answer.judgement = {Decision::deny, EACCES, "the socket is of the host's network"};
+    }
+    return carry_out(std::move(answer), std::move(request), still_waiting);
+}
+
+SocketAnswer SocketSupervisor::judge_inet(const SocketAddress& address) const {
+    SocketAnswer answer;
+    answer.judgement.decision = Decision::perform;
+    InetPeer peer;
+    if (!parse_inet(address, peer)) return answer;  // AF_UNSPEC, or the kernel's own error
+    answer.kind = DenialKind::connect;
+    answer.host = std::move(peer.host);
+    answer.port = peer.port;
+    if (plan_.own_network && !peer.within)
+        answer.judgement = {Decision::deny, ENETUNREACH, "no route leaves the session's network"};
+    return answer;
+}
+
+bool SocketSupervisor::is_of_session(int socket) const {
+    const std::uint64_t cookie = network_of(socket);
+    return cookie != 0 && cookie == own_network();
+}
+
+SocketAnswer SocketSupervisor::connect_unix(const Caller& caller, Connector::Request request,
+                                            const StillWaiting& still_waiting) {
+    SocketAnswer answer;
+    answer.judgement.decision = Decision::perform;
+    answer.path = std::string(request.address.unix_path());
+    if (request.address.is_abstract() && !(plan_.own_network && is_of_session(request.socket.get())))
+        answer.judgement = {Decision::deny, EACCES, "abstract sockets of the host are out of reach"};
+    if (answer.path.empty()) return carry_out(std::move(answer), std::move(request), still_waiting);
+    Spot spot;
+    const int error = Resolver(caller).find_target(AT_FDCWD, answer.path, spot);
+    if (error < 0) return refused(error);
+    answer.resolved = spot.place;
+    answer.judgement = judge_peer(spot);
+    const std::string name = "/proc/self/fd/" + std::to_string(spot.object.get());
+    if (!unix_address(name, request.address)) return refused(-ENAMETOOLONG);
+    request.target = std::move(spot.object);
+    return carry_out(std::move(answer), std::move(request), still_waiting);
+}
+
+Judgement SocketSupervisor::judge_peer(const Spot& spot) const {
+    if (spot.kind == Kind::missing) return {Decision::refuse, ENOENT, {}};
+    if (spot.kind != Kind::socket) return {Decision::refuse, ECONNREFUSED, {}};
+    if (registry_.contains(spot.object.get())) return {Decision::perform, 0, {}};
+    const auto& allowed = plan_.unix_sockets;
+    if (std::find(allowed.begin(), allowed.end(), spot.place) != allowed.end()) return {Decision::perform, 0, {}};
+    return {Decision::deny, EACCES, "not in allowUnixSockets, and not made in the session"};
+}
+
+SocketAnswer SocketSupervisor::carry_out(SocketAnswer answer, Connector::Request request,
+                                         const StillWaiting& still_waiting) {
+    if (answer.judgement.decision != Decision::perform) return answer;
+    if (!still_waiting()) return refused(-EINTR);
+    const int error = connector_.connect(std::move(request));
+    answer.later = error == Connector::kLater;
+    return error < 0 ? refused(error) : answer;
+}
+
+SocketAnswer SocketSupervisor::bind(const seccomp_notif& notification, const Caller& caller,
+                                    const SocketAddress& address, const StillWaiting& still_waiting) {
+    unique_fd socket;
+    int family = 0;
+    int error = take_socket(caller, static_cast<int>(notification.data.args[0]), socket);
+    if (error == 0) error = family_of(socket, family);
+    if (error < 0) return refused(error);
+    if (family != AF_UNIX) return refused(-EINVAL);
+    SocketAnswer answer;
+    Spot spot;
+    answer.kind = DenialKind::write;
+    answer.path = std::string(address.unix_path());
+    error = Resolver(caller).find_entry(AT_FDCWD, answer.path, spot);
+    if (error < 0) return refused(error);
+    answer.resolved = spot.place;
+    answer.judgement = judge_make(plan_.rules, Kind::socket, spot.site());
+    // bind(2) has a name of its own for it.
+    if (answer.judgement == Judgement{Decision::refuse, EEXIST, {}}) return refused(-EADDRINUSE);
+    if (answer.judgement.decision != Decision::perform) return answer;
+    error = still_waiting() ? bind_at(socket, caller, address, spot) : -EINTR;
+    return error < 0 ? refused(error) : answer;
+}
+
+/// The address stays as it was given, for it is what getsockname(2) will say; nobody in the session can change where it
+/// leads while its lock is held.
+int SocketSupervisor::bind_at(const unique_fd& socket, const Caller& caller, const SocketAddress& address,
+                              const Spot& spot) {
+    unique_fd start;
+    unique_fd made;
+    int error = caller.open_start(AT_FDCWD, start);
+    if (error == 0 && ::fchdir(start.get()) < 0) error = -errno;
+    if (error == 0) {
+        const FileMask masked(caller.file_mask());
+        if (::bind(socket.get(), address.data(), address.size) < 0) error = -errno;
+    }
+    if (::chdir("/") < 0 && error == 0) error = -errno;
+    if (error == 0) error = open_handle(spot.directory.get(), spot.last().c_str(), O_NOFOLLOW, made);
+    return error == 0 ? registry_.add(std::move(made)) : error;
+}
+
+}  // namespace sandpipe::launcher

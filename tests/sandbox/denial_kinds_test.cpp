@@ -1,0 +1,168 @@
+#include "support/sandbox_fixture.hpp"
+
+namespace sandpipe::testing {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+/// What is refused besides writing.
+class DenialKinds : public SandboxTest {
+  protected:
+    SandboxPolicy hiding() {
+        SandboxPolicy policy = writable();
+        policy.filesystem.deny_read = {"file", "dir", "../o"};
+        policy.filesystem.allow_read = {"../o/dir"};
+        return policy;
+    }
+    static Lines kinds(const Ran& ran) {
+        Lines lines;
+        for (const Denial& denial : ran.result.denials) lines.emplace_back(to_string(denial.kind));
+        return lines;
+    }
+};
+
+TEST_F(DenialKinds, EachRefusedReadIsOne) {
+    Session session = open(hiding());
+    const struct {
+        const char* verb;
+        const char* path;
+        std::string resolved;
+    } acts[] = {{"read", "file", at("w/file")},        {"list", "dir", at("w/dir")},
+                {"read", "dir/file", at("w/dir/file")}, {"read", "../o/file", at("o/file")},
+                {"list", "../o", at("o")},              {"chdir", "dir", at("w/dir")},
+                {"read", "/proc/self/cwd/file", at("w/file")}};
+    for (const auto& act : acts) {
+        const Ran ran = session.attack("attack_act", {act.verb, act.path});
+        EXPECT_EQ(ran.out, "EACCES\n") << act.verb << act.path;
+        EXPECT_EQ(kinds(ran), Lines{"read"}) << act.verb << " " << act.path;
+        if (ran.result.denials.size() == 1) {
+            EXPECT_EQ(ran.result.denials[0].path, act.path);
+            EXPECT_EQ(ran.result.denials[0].resolved, act.resolved);
+            EXPECT_NE(ran.result.denials[0].rule.find("denyRead"), std::string::npos);
+        }
+    }
+}
+
+TEST_F(DenialKinds, WhatCanBeReadOrIsMissingIsNone) {
+    Session session = open(hiding());
+    for (const auto& [verb, path] : {std::pair{"read", "two"}, std::pair{"list", "."}, std::pair{"read", "../o/dir/file"},
+                                     std::pair{"read", "nothing"}, std::pair{"list", "/etc"}}) {
+        const Ran ran = session.attack("attack_act", {verb, path});
+        EXPECT_EQ(kinds(ran), Lines{}) << verb << " " << path;
+    }
+    EXPECT_EQ(kinds(session.sh("stat file dir >/dev/null; test -r file; ls -l >/dev/null")), Lines{});
+}
+
+TEST_F(DenialKinds, AWriteWhereNothingCanBeReadIsAWrite) {
+    Session session = open(hiding());
+    for (const char* path : {"file", "dir/new", "dir/file"}) {
+        const Ran ran = session.attack("attack_act", {"write", path});
+        EXPECT_EQ(ran.out, "EACCES\n") << path;
+        EXPECT_EQ(kinds(ran), Lines{"write"}) << path;
+    }
+    EXPECT_EQ(kinds(session.attack("attack_act", {"mkdir", "dir/new"})), Lines{"write"});
+}
+
+TEST_F(DenialKinds, AHiddenProgramIsNotExecuted) {
+    host("cp /bin/true w/dir/prog; cp /bin/true w/prog");
+    SandboxPolicy policy = hiding();
+    policy.filesystem.deny_read.push_back("prog");
+    Session session = open(policy);
+    for (const char* path : {"./prog", "./dir/prog"}) {
+        const Ran ran = session.attack("attack_act", {"exec", path});
+        EXPECT_EQ(ran.out, "EACCES\n") << path;
+        EXPECT_EQ(kinds(ran), Lines{"exec"}) << path;
+    }
+    EXPECT_EQ(kinds(session.attack("attack_act", {"exec", "/bin/true"})), Lines{});
+    // As the command itself, too.
+    const Ran ran = session.run(command("./prog"));
+    ASSERT_TRUE(std::holds_alternative<NotStarted>(ran.result.status));
+    EXPECT_EQ(std::get<NotStarted>(ran.result.status).stage, Stage::permission);
+}
+
+TEST_F(DenialKinds, ChangesThroughADescriptor) {
+    SandboxPolicy policy = writable();
+    policy.filesystem.deny_write = {"file"};
+    Session session = open(policy);
+    const std::string acts =
+        "import os\n"
+        "def t(f):\n"
+        "  try: f(); print('ok')\n"
+        "  except OSError as e: print(e.strerror)\n"
+        "fd=os.open(NAME,os.O_RDONLY)\n"
+        "t(lambda:os.fchmod(fd,0o600)); t(lambda:os.fchown(fd,os.getuid(),-1)); t(lambda:os.setxattr(fd,'user.a',b'1'))\n"
+        "t(lambda:os.utime(fd))\n";
+    const Ran denied = session.python("NAME='file'\n" + acts);
+    EXPECT_EQ(denied.denied(),
+              (Lines{"chmod " + at("w/file") + " EACCES", "chown " + at("w/file") + " EACCES",
+                     "setxattr " + at("w/file") + " EACCES", "utimes " + at("w/file") + " EACCES"}))
+        << denied.out << denied.err;
+    const Ran allowed = session.python("NAME='two'\n" + acts);
+    EXPECT_EQ(allowed.denied(), Lines{}) << allowed.out;
+    expect_changes(changes());
+}
+
+TEST_F(DenialKinds, ConnectionsThatLeadNowhere) {
+    Session session = open();
+    const Ran ran = session.python(
+        "import socket,errno\n"
+        "for f,t,a in (socket.AF_INET,socket.SOCK_STREAM,('192.0.2.1',80)),(socket.AF_INET6,socket.SOCK_STREAM,('2001:db8::1',443)),"
+        "(socket.AF_INET,socket.SOCK_DGRAM,('192.0.2.53',53)):\n"
+        "  print(errno.errorcode[socket.socket(f,t).connect_ex(a)])\n"
+        "try: socket.socket(socket.AF_INET,socket.SOCK_DGRAM).sendto(b'x',('192.0.2.9',9))\n"
+        "except OSError as e: print(errno.errorcode[e.errno])\n");
+    EXPECT_EQ(ran.out, "ENETUNREACH\nENETUNREACH\nENETUNREACH\nENETUNREACH\n");
+    ASSERT_EQ(kinds(ran), (Lines{"connect", "connect", "connect", "connect"}));
+    EXPECT_EQ(ran.result.denials[0].host, "192.0.2.1");
+    EXPECT_EQ(ran.result.denials[0].port, 80);
+    EXPECT_EQ(ran.result.denials[1].host, "2001:db8::1");
+    EXPECT_EQ(ran.result.denials[3].operation, "sendto");
+    // The own loopback is no denial, whoever listens there.
+    EXPECT_EQ(kinds(session.python("import socket\nsocket.socket().connect_ex(('127.0.0.1',9))\n"
+                                   "socket.socket(socket.AF_INET,socket.SOCK_DGRAM).sendto(b'x',('127.0.0.1',9))")),
+              Lines{});
+}
+
+TEST_F(DenialKinds, SystemCallsAndSockets) {
+    Session session = open();
+    const struct {
+        const char* call;
+        const char* kind;
+        const char* operation;
+    } calls[] = {{"mount", "syscall", "mount"},          {"bpf", "syscall", "bpf"},
+                 {"keyctl", "syscall", "keyctl"},        {"unshare_user", "syscall", "unshare"},
+                 {"setns", "syscall", "setns"},          {"unix_dgram", "socket", "socket"},
+                 {"pair_dgram", "socket", "socketpair"}, {"packet", "socket", "socket"},
+                 {"vsock", "socket", "socket"}};
+    for (const auto& [call, kind, operation] : calls) {
+        const Ran ran = session.attack("attack_calls", {call});
+        ASSERT_EQ(kinds(ran), Lines{kind}) << call << " " << ran.out;
+        EXPECT_EQ(ran.result.denials[0].operation, operation);
+        EXPECT_FALSE(ran.result.denials[0].probe) << call;
+    }
+    const Ran ring = session.attack("attack_calls", {"io_uring_setup"});
+    ASSERT_EQ(ring.result.denials.size(), 1u);
+    EXPECT_TRUE(ring.result.denials[0].probe);
+}
+
+TEST_F(DenialKinds, ThreadsAndProcessesAreNoneOfThem) {
+    Session session = open();
+    EXPECT_EQ(kinds(session.python("import threading,subprocess\n"
+                                   "t=threading.Thread(target=lambda:0); t.start(); t.join()\n"
+                                   "subprocess.run(['true'])")),
+              Lines{});
+}
+
+TEST_F(DenialKinds, AFloodEndsInOneEventThatCountsTheRest) {
+    Session session = open();
+    const int count = rounds(10'000);
+    const Ran ran = session.attack("attack_refused", {at("o/made"), std::to_string(count), "flood"});
+    std::uint64_t all = 0;
+    for (const Denial& denial : ran.result.denials) all += 1 + denial.folded;
+    EXPECT_EQ(all, static_cast<std::uint64_t>(count));
+    EXPECT_EQ(ran.result.denials.size(), 1001u) << "README says after how many";
+    EXPECT_EQ(ran.result.cause, Cause::finished);
+}
+
+}  // namespace
+}  // namespace sandpipe::testing

@@ -1,0 +1,255 @@
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sandpipe/unique_fd.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+
+#include "support/sandbox_fixture.hpp"
+
+namespace sandpipe::testing {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+/// A socket of the host that listens at a path.
+class HostListener {
+  public:
+    explicit HostListener(const std::string& path, int type = SOCK_STREAM)
+        : socket_(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        EXPECT_LT(path.size(), sizeof address.sun_path);
+        std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+        EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0) << path;
+        EXPECT_EQ(::listen(socket_.get(), 64), 0);
+        std::filesystem::permissions(path, std::filesystem::perms::all);
+    }
+    /// How many have connected since the last time.
+    [[nodiscard]] int visitors() const {
+        int count = 0;
+        while (unique_fd(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC))) ++count;
+        return count;
+    }
+
+  private:
+    unique_fd socket_;
+};
+
+class UnixSockets : public SandboxTest {
+  protected:
+    static std::string connect_to(const std::string& path, const std::string& type = "SOCK_STREAM") {
+        return "import socket\ns=socket.socket(socket.AF_UNIX,socket." + type + ")\nimport errno\ne=s.connect_ex('" +
+               path + "')\nprint(errno.errorcode.get(e,'ok'))\n";
+    }
+    SandboxPolicy allowing(std::vector<std::string> sockets) {
+        SandboxPolicy policy = writable();
+        policy.network.allow_unix_sockets = std::move(sockets);
+        return policy;
+    }
+    Ran attack(Session& session, const std::string& kind, const std::string& forbidden, int count) {
+        return session.run(
+            command(test_program("attack_socket")).args(kind, forbidden, std::to_string(count)).cwd(at("w/arena")));
+    }
+    void make_arena() {
+        host("mkdir -p w/arena");
+        ignore_below("w/arena");
+    }
+};
+
+TEST_F(UnixSockets, OfTheHostAreOutOfReachAndThatIsSaid) {
+    const HostListener stream(at("w/s"));
+    const HostListener packets(at("w/q"), SOCK_SEQPACKET);
+    Session session = open();
+    for (const auto& [name, text] : {std::pair{"s", "SOCK_STREAM"}, std::pair{"q", "SOCK_SEQPACKET"}}) {
+        const HostListener& listener = *name == 's' ? stream : packets;
+        const Ran ran = session.python(connect_to(name, text));
+        EXPECT_EQ(ran.out, "EACCES\n");
+        ASSERT_EQ(ran.result.denials.size(), 1u);
+        EXPECT_EQ(ran.result.denials[0].kind, DenialKind::socket);
+        EXPECT_EQ(ran.result.denials[0].operation, "connect");
+        EXPECT_EQ(ran.result.denials[0].path, name);
+        EXPECT_EQ(ran.result.denials[0].resolved, at(std::string("w/") + name));
+        EXPECT_EQ(listener.visitors(), 0);
+        host("python3 -I -S -c \"" + connect_to("w/" + std::string(name), text) + "\" >/dev/null");
+        EXPECT_EQ(listener.visitors(), 1) << "the control did not work";
+    }
+}
+
+TEST_F(UnixSockets, EverySpellingLeadsToTheSameSocket) {
+    const HostListener listener(at("o/s"));
+    host("ln -s ../o/s w/link; ln -s .. w/up");
+    Session session = open();
+    for (const std::string& path : {at("o/s"), std::string("../o/s"), std::string("link"), std::string("up/o//s"),
+                                    "/proc/self/root" + at("o/s"), std::string("/proc/self/cwd/../o/s")}) {
+        const Ran ran = session.python(connect_to(path));
+        EXPECT_EQ(ran.out, "EACCES\n") << path;
+        EXPECT_EQ(ran.denied(), Lines{"connect " + at("o/s") + " EACCES"}) << path;
+    }
+    EXPECT_EQ(listener.visitors(), 0);
+}
+
+TEST_F(UnixSockets, ExactlyTheListedOnesCanBeReached) {
+    const HostListener good(at("w/ok"));
+    const HostListener bad(at("w/bad"));
+    Session session = open(allowing({"ok"}));
+    EXPECT_EQ(session.python(connect_to("ok")).out, "ok\n");
+    EXPECT_EQ(session.python(connect_to("bad")).out, "EACCES\n");
+    EXPECT_EQ(good.visitors(), 1);
+    EXPECT_EQ(bad.visitors(), 0);
+}
+
+TEST_F(UnixSockets, AListedOneInTheHostsTmpIsShown) {
+    const std::string path = "/tmp/sandpipe-socket-" + std::to_string(::getpid());
+    {
+        const HostListener listener(path);
+        Session with = open(allowing({path}));
+        EXPECT_EQ(with.python(connect_to(path)).out, "ok\n");
+        EXPECT_EQ(listener.visitors(), 1);
+        Session without = open();
+        EXPECT_EQ(without.python(connect_to(path)).out, "ENOENT\n");
+    }
+    std::filesystem::remove(path);
+}
+
+TEST_F(UnixSockets, WhatIsNoSocketOrMissingIsNoDenial) {
+    Session session = open();
+    for (const auto& [path, error] : {std::pair{"nothing", "ENOENT\n"}, std::pair{"file", "ECONNREFUSED\n"},
+                                      std::pair{"\\0none", "ECONNREFUSED\n"}}) {
+        const Ran ran = session.python(connect_to(path));
+        EXPECT_EQ(ran.out, error) << path;
+        EXPECT_EQ(ran.denied(), Lines{}) << path;
+    }
+}
+
+TEST_F(UnixSockets, MadeInsideTheyWork) {
+    ignore_below("w");
+    Session session = open();
+    const Ran ran = session.python(
+        "import socket,threading,os\n"
+        "for t in socket.SOCK_STREAM,socket.SOCK_SEQPACKET:\n"
+        "  for n in 'rel%d'%t, os.getcwd()+'/abs%d'%t, '/tmp/t%d'%t, '\\0abstract%d'%t:\n"
+        "    l=socket.socket(socket.AF_UNIX,t); l.bind(n); l.listen()\n"
+        "    c=socket.socket(socket.AF_UNIX,t); c.connect(n); s,_=l.accept(); s.send(b'hi')\n"
+        "    name=l.getsockname(); name=name.decode() if isinstance(name,bytes) else name\n"
+        "    print(c.recv(9), name==n, c.getpeername()==l.getsockname())\n"
+        "a,b=socket.socketpair(); a.send(b'pair'); print(b.recv(9))\n");
+    std::string expected;
+    for (int i = 0; i < 8; ++i) expected += "b'hi' True True\n";
+    EXPECT_EQ(ran.out, expected + "b'pair'\n") << ran.err;
+    EXPECT_EQ(ran.denied(), Lines{});
+}
+
+TEST_F(UnixSockets, MultiprocessingWorks) {
+    ignore_below("w");
+    Session session = open();
+    const Ran ran = session.sh(
+        "cat > mp.py <<'END'\n"
+        "import multiprocessing as mp\n"
+        "def f(x): return x*x\n"
+        "if __name__=='__main__':\n"
+        "  for m in 'fork','forkserver','spawn':\n"
+        "    c=mp.get_context(m)\n"
+        "    with c.Pool(2) as p: print(m, p.map(f,[1,2,3]))\n"
+        "    with c.Manager() as g: d=g.dict(); d['a']=1; print(dict(d))\n"
+        "END\npython3 mp.py");
+    EXPECT_EQ(ran.out,
+              "fork [1, 4, 9]\n{'a': 1}\nforkserver [1, 4, 9]\n{'a': 1}\nspawn [1, 4, 9]\n{'a': 1}\n")
+        << ran.err;
+    EXPECT_EQ(ran.denied(), Lines{});
+}
+
+TEST_F(UnixSockets, CommandsOfASessionReachEachOther) {
+    ignore_below("w");
+    Session session = open();
+    Running server = session.start(Session::python_command(
+        "import socket\nl=socket.socket(socket.AF_UNIX); l.bind('meet'); l.listen(); print('up',flush=True)\n"
+        "s,_=l.accept(); s.send(b'you'); print('sent')"));
+    server.await_output("up");
+    EXPECT_EQ(session.python("import socket\nc=socket.socket(socket.AF_UNIX); c.connect('meet'); print(c.recv(9))").out,
+              "b'you'\n");
+    EXPECT_EQ(server.finish().code(), 0);
+    // The name is left, and what listens there later need not be of the session.
+    host("rm w/meet");
+    const HostListener listener(at("w/meet"));
+    EXPECT_EQ(session.python(connect_to("meet")).out, "EACCES\n");
+    EXPECT_EQ(listener.visitors(), 0);
+}
+
+TEST_F(UnixSockets, ASocketIsANameLikeOthers) {
+    SandboxPolicy policy = writable();
+    policy.filesystem.deny_write = {"no"};
+    Session session = open(policy);
+    const std::string bind =
+        "import socket,errno\n"
+        "def f(n):\n"
+        "  try: socket.socket(socket.AF_UNIX).bind(n); return 'ok'\n"
+        "  except OSError as e: return errno.errorcode[e.errno]\n";
+    const Ran ran = session.python(bind + "print(f('no'),f('../o/s'),f('.bashrc'),f('file'),f('nodir/s'))");
+    EXPECT_EQ(ran.out, "EACCES EROFS EACCES EADDRINUSE ENOENT\n") << ran.err;
+    EXPECT_EQ(ran.denied(), (Lines{"bind " + at("w/no") + " EACCES", "bind " + at("o/s") + " EROFS",
+                                   "bind " + at("w/.bashrc") + " EACCES"}));
+    EXPECT_EQ(session.python(bind + "import os\nos.umask(0o27)\nprint(f('yes'),oct(os.stat('yes').st_mode))\n"
+                                    "os.unlink('yes')").out,
+              "ok 0o140750\n");
+}
+
+TEST_F(UnixSockets, FlipsOfWhatIsJudgedReachNoHostSocket) {
+    make_arena();
+    const HostListener listener(at("w/host.sock"));
+    Session session = open();
+    for (const char* kind : {"memory", "links", "descriptors"}) {
+        const Ran ran = attack(session, kind, "../host.sock", rounds(1000));
+        EXPECT_EQ(ran.out, "tried\n") << kind << ran.err;
+        EXPECT_EQ(ran.result.cause, Cause::finished) << kind;
+        EXPECT_EQ(listener.visitors(), 0) << kind;
+        host("rm -rf w/arena/*");
+    }
+    host("python3 -I -S -c \"" + connect_to("w/host.sock") + "\" >/dev/null");
+    EXPECT_EQ(listener.visitors(), 1) << "the control did not work";
+}
+
+TEST_F(UnixSockets, AConnectThatWaitsHoldsNobodyUp) {
+    make_arena();
+    Session session = open();
+    Running running = session.start(
+        command(test_program("attack_socket")).args("blocked", "x", "50").cwd(at("w/arena")).input(Input::stream()));
+    running.await_output("made");
+    EXPECT_EQ(running.output().find("connected"), std::string::npos);
+    running.write("\n");
+    running.await_output("connected");
+    EXPECT_EQ(running.finish().code(), 0);
+    host("rm -rf w/arena/*");
+    Running stopped = session.start(
+        command(test_program("attack_socket")).args("blocked", "x", "5").cwd(at("w/arena")).input(Input::stream()));
+    stopped.await_output("made");
+    stopped.stop();
+    EXPECT_EQ(stopped.finish().result.cause, Cause::cancelled);
+    EXPECT_EQ(session.sh("true").code(), 0);
+}
+
+TEST_F(UnixSockets, SocketsOfTheHostAreNoDescriptorsOfACommand) {
+    Session session = open();
+    int pair[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair), 0);
+    const unique_fd first(pair[0]);
+    const unique_fd second(pair[1]);
+    const unique_fd loose(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    for (const int fd : {first.get(), loose.get()}) {
+        const Ran ran = session.run(session.shell("true").out(Output::descriptor(fd)));
+        const auto* failure = std::get_if<NotStarted>(&ran.result.status);
+        ASSERT_TRUE(failure);
+        EXPECT_EQ(failure->stage, Stage::output);
+        EXPECT_NE(failure->hint.find("socket"), std::string::npos);
+    }
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    const unique_fd own(pair[0]);
+    const unique_fd theirs(pair[1]);
+    EXPECT_EQ(session.run(session.shell("echo hi").out(Output::descriptor(theirs.get()))).code(), 0);
+    char text[3];
+    EXPECT_EQ(::read(own.get(), text, 3), 3);
+}
+
+}  // namespace
+}  // namespace sandpipe::testing

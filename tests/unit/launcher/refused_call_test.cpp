@@ -1,0 +1,66 @@
+#include "launcher/refused_call.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+
+#include "launcher/known_probe.hpp"
+
+namespace sandpipe::launcher {
+namespace {
+
+Refusal refusal(int number, std::uint64_t first = 0, std::uint64_t second = 0) {
+    seccomp_data call{};
+    call.nr = number;
+    call.args[0] = first;
+    call.args[1] = second;
+    return refusal_of(call);
+}
+
+TEST(RefusedCall, SaysHowItEnds) {
+    EXPECT_EQ(refusal(__NR_mount).error, EPERM);
+    EXPECT_FALSE(refusal(__NR_mount).probe);
+    EXPECT_EQ(refusal(__NR_io_uring_setup).error, ENOSYS);
+    EXPECT_TRUE(refusal(__NR_io_uring_setup).probe);
+    EXPECT_EQ(refusal(__NR_getpid).error, 0);
+}
+
+TEST(RefusedCall, LooksAtTheBitsThatTheKernelLooksAt) {
+    EXPECT_EQ(refusal(__NR_ioctl, 0, TIOCSTI).error, EPERM);
+    EXPECT_EQ(refusal(__NR_ioctl, 0, TIOCSTI | 1ULL << 32).error, EPERM);
+    EXPECT_EQ(refusal(__NR_ioctl, 0, TIOCGWINSZ).error, 0);
+    EXPECT_EQ(refusal(__NR_unshare, CLONE_NEWUSER | CLONE_FS).error, EPERM);
+    EXPECT_EQ(refusal(__NR_unshare, CLONE_FS).error, 0);
+    EXPECT_EQ(refusal(__NR_unshare, 0x80).error, EPERM) << "a time namespace";
+    EXPECT_EQ(refusal(__NR_clone, 0x80).error, 0) << "part of the exit signal";
+}
+
+TEST(RefusedCall, SocketsThatExist) {
+    EXPECT_EQ(refusal(__NR_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK).error, 0);
+    EXPECT_EQ(refusal(__NR_socket, AF_UNIX, SOCK_SEQPACKET).error, 0);
+    EXPECT_EQ(refusal(__NR_socket, AF_UNIX, SOCK_DGRAM).error, EACCES);
+    EXPECT_EQ(refusal(__NR_socket, AF_UNIX, SOCK_RAW | SOCK_CLOEXEC).error, EACCES) << "the kernel makes a datagram one of it";
+    EXPECT_EQ(refusal(__NR_socketpair, AF_UNIX, SOCK_DGRAM).error, EACCES);
+    EXPECT_EQ(refusal(__NR_socket, AF_INET, SOCK_DGRAM).error, 0);
+    EXPECT_EQ(refusal(__NR_socketpair, AF_INET, SOCK_STREAM).error, EAFNOSUPPORT);
+    EXPECT_EQ(refusal(__NR_socket, AF_VSOCK, SOCK_STREAM).error, EAFNOSUPPORT);
+    EXPECT_EQ(refusal(__NR_socket, 1ULL << 32 | AF_VSOCK, SOCK_STREAM).error, EAFNOSUPPORT);
+}
+
+TEST(KnownProbe, IsWhatProgramsDoUnasked) {
+    EXPECT_TRUE(is_known_probe("open", "/usr/lib/python3/__pycache__/os.cpython-311.pyc.123"));
+    EXPECT_TRUE(is_known_probe("mkdir", "/opt/x/__pycache__"));
+    EXPECT_FALSE(is_known_probe("open", "/opt/my__pycache__/x"));
+    EXPECT_FALSE(is_known_probe("open", "/opt/__pycache__x"));
+    EXPECT_TRUE(is_known_probe("connect", "/run/nscd/socket"));
+    EXPECT_FALSE(is_known_probe("unlink", "/run/nscd/socket"));
+    EXPECT_FALSE(is_known_probe("connect", "/run/docker.sock"));
+    EXPECT_FALSE(is_known_probe("open", ""));
+}
+
+}  // namespace
+}  // namespace sandpipe::launcher
