@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sandpipe/denial_kind.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -8,9 +10,6 @@
 #include <vector>
 
 namespace sandpipe {
-
-/// The right that was missing.
-enum class DenialKind : std::uint8_t { write, read, exec, connect, domain, socket, syscall };
 
 /// "write", "read", ...
 [[nodiscard]] std::string_view to_string(DenialKind kind) noexcept;

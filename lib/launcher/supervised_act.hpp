@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sandpipe/denial.hpp>
+#include <sandpipe/denial_kind.hpp>
 #include <sandpipe/unique_fd.hpp>
 
 #include <functional>
