@@ -1,5 +1,6 @@
 #include "launcher.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -34,6 +35,7 @@ bool Launcher::set_up() {
     if (loop_.open() < 0 || open_child_signals(child_signals_) < 0) return false;
     if (loop_.add(child_signals_.get(), [this] { on_children(); }) < 0) return false;
     if (loop_.add(control_.get(), [this] { on_control(); }) < 0) return false;
+    keep_spare();
     return loop_.add(host_.get(), [this] { host_gone_ = true; }) == 0;
 }
 
@@ -51,7 +53,10 @@ int Launcher::run() {
 
 void Launcher::on_control() {
     wire::Packet packet;
+    spare_.reset();
     const int got = wire::receive_packet(control_.get(), packet);
+    if (got == -EMFILE) return refuse(packet);
+    keep_spare();
     if (got == -EAGAIN) return;
     if (got <= 0) {
         host_gone_ = true;
@@ -65,6 +70,18 @@ void Launcher::on_control() {
         default:
             host_gone_ = true;  // Not a host of this build: no request of it can be trusted.
     }
+}
+
+/// However short descriptors are, there is room for one of a request: the one that an answer goes to.
+void Launcher::keep_spare() { spare_.reset(::fcntl(control_.get(), F_DUPFD_CLOEXEC, 3)); }
+
+void Launcher::refuse(wire::Packet& packet) {
+    if (!packet.fds.empty()) {
+        const wire::Failure failure{Stage::resources, EMFILE, "the launcher's descriptors"};
+        (void)wire::send_packet(packet.fds.front().get(), wire::encode(failure));  // a host that is gone needs no answer
+    }
+    packet.fds.clear();
+    keep_spare();
 }
 
 void Launcher::start_command(wire::Packet packet) {

@@ -26,6 +26,8 @@ class Launcher {
   private:
     [[nodiscard]] bool set_up();
     void on_control();
+    void keep_spare();
+    void refuse(wire::Packet& packet);
     void on_children();
     void reap_orphans();
     void bury(PlainCommand& ended);
@@ -36,6 +38,7 @@ class Launcher {
     unique_fd control_;
     unique_fd host_;
     unique_fd child_signals_;
+    unique_fd spare_;
     EventLoop loop_;
     ChildSettings settings_;
     bool host_gone_ = false;

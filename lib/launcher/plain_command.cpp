@@ -1,5 +1,6 @@
 #include "plain_command.hpp"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -12,8 +13,9 @@
 namespace sandpipe::launcher {
 namespace {
 
-constexpr int kAttempts = 25;
-constexpr std::int64_t kMostEndingNs = 2'000'000'000;
+constexpr std::int64_t kMostTryingNs = 500'000'000;
+// From SIGKILL on. Less than StopPolicy::abandon_after is by default: the host hears how the leader ended.
+constexpr std::int64_t kMostEndingNs = 1'500'000'000;
 
 std::int64_t microseconds(const timeval& time) { return time.tv_sec * 1'000'000LL + time.tv_usec; }
 
@@ -27,6 +29,7 @@ int wait_status_of(const siginfo_t& info) {
 bool take_start(wire::Packet& packet, wire::StartCommand& command, unique_fd& record,
                 std::vector<unique_fd>& stdio) {
     if (packet.fds.size() != 4 || !wire::decode(packet.bytes, command)) return false;
+    if (command.programs.empty() || command.argv.empty()) return false;
     record = std::move(packet.fds[0]);
     for (std::size_t i = 1; i < 4; ++i) stdio.push_back(std::move(packet.fds[i]));
     return true;
@@ -59,12 +62,20 @@ PlainCommand::~PlainCommand() {
 
 bool PlainCommand::start() {
     const int error = child_.start();
-    if (error == -EAGAIN && ++attempts_ < kAttempts) return false;
+    if (error == -EAGAIN && may_try_again()) return false;
     if (error < 0)
         fail_start({Stage::resources, -error, "clone"});
     else
         watch();
     return true;
+}
+
+bool PlainCommand::may_try_again() {
+    const std::int64_t now = monotonic_ns();
+    if (first_try_ns_ == 0) first_try_ns_ = now;
+    pollfd record{record_.get(), POLLIN, 0};
+    const bool called_off = ::poll(&record, 1, 0) != 0;
+    return !called_off && now - first_try_ns_ < kMostTryingNs;
 }
 
 void PlainCommand::watch() {
@@ -129,11 +140,11 @@ void PlainCommand::end_tree() {
 /// The leader has ended. While a stop is under way the others have their grace too: the host goes on to SIGKILL.
 void PlainCommand::settle() {
     if (!exited_ || reported_) return;
-    const bool given_up = killing_ && monotonic_ns() - ended_.monotonic_ns > kMostEndingNs;
-    if (stopping_ && !given_up && count_tree(child_.pid(), mark_) > 0) {
+    if (stopping_ && count_tree(child_.pid(), mark_) > 0) {
         // What left the group between a look at the tree and the signal was missed by both.
-        if (killing_) signal_tree(child_.pid(), mark_, SIGKILL);
-        return loop_.look_again_soon();
+        if (killing_ns_ != 0) signal_tree(child_.pid(), mark_, SIGKILL);
+        ended_.abandoned = killing_ns_ != 0 && monotonic_ns() - killing_ns_ > kMostEndingNs;
+        if (!ended_.abandoned) return loop_.look_again_soon();
     }
     reported_ = true;
     send(wire::encode(ended_));
@@ -158,7 +169,7 @@ void PlainCommand::on_record() {
 void PlainCommand::signal_all(int signal) {
     if (reported_) return;
     stopping_ = true;
-    killing_ = killing_ || signal == SIGKILL;
+    if (signal == SIGKILL && killing_ns_ == 0) killing_ns_ = monotonic_ns();
     signal_tree(child_.pid(), mark_, signal);
     // A stopped process acts on nothing but SIGKILL until it is continued.
     if (signal != SIGKILL) signal_tree(child_.pid(), mark_, SIGCONT);

@@ -30,7 +30,7 @@ class PlainCommand {
     PlainCommand& operator=(const PlainCommand&) = delete;
     ~PlainCommand();
 
-    /// Starts, or tries again. False: processes are short, call again in a moment; at most kAttempts times.
+    /// Starts, or tries again. False: processes are short, call again in a moment; so for at most half a second.
     [[nodiscard]] bool start();
     /// Its process, once start() has returned true; -1 if that failed.
     [[nodiscard]] pid_t leader() const noexcept { return child_.pid(); }
@@ -38,6 +38,7 @@ class PlainCommand {
     void on_descendant_ended();
 
   private:
+    [[nodiscard]] bool may_try_again();
     void watch();
     void unwatch(int fd);
     void on_channel();
@@ -57,11 +58,11 @@ class PlainCommand {
     Done done_;
     std::string mark_;
     wire::Ended ended_;
-    int attempts_ = 0;
+    std::int64_t first_try_ns_ = 0;
     bool end_survivors_ = false;
     bool started_ = false;
     bool stopping_ = false;
-    bool killing_ = false;   // with SIGKILL, until nothing of the tree is left
+    std::int64_t killing_ns_ = 0;  // since when with SIGKILL, until nothing of the tree is left; 0: not yet
     bool exited_ = false;
     bool reported_ = false;
 };
