@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "launcher/cell.hpp"
@@ -15,7 +17,8 @@
 namespace sandpipe::launcher {
 namespace {
 
-constexpr int kRetryMs = 20;
+constexpr int kRoundMs = 20;
+constexpr std::int64_t kRoundNs = kRoundMs * 1'000'000;
 
 }  // namespace
 
@@ -42,13 +45,25 @@ bool Launcher::set_up() {
 int Launcher::run() {
     const bool ready = set_up();
     while (ready && !host_gone_) {
-        if (loop_.run_once(waiting_.empty() ? -1 : kRetryMs) < 0) break;
-        for (auto entry = commands_.begin(); entry != commands_.end();) (entry++)->first->on_descendant_ended();
+        if (loop_.run_once(is_quiet() ? -1 : kRoundMs) < 0) break;
+        follow_stops();
+        reap_orphans();
         graveyard_.clear();
         start_waiting();
     }
     end_all_descendants();
     return ready ? 0 : 1;
+}
+
+/// All stops that this round has brought, by the same looks.
+void Launcher::follow_stops() {
+    std::vector<PlainCommand*> open;
+    std::copy_if(stopping_.begin(), stopping_.end(), std::back_inserter(open),
+                 [](const PlainCommand* command) { return command->wants_look(); });
+    while (!open.empty()) {
+        const ProcessTable processes = look_at_processes(leaders_);
+        std::erase_if(open, [&](PlainCommand* command) { return command->follow(processes); });
+    }
 }
 
 void Launcher::on_control() {
@@ -90,8 +105,11 @@ void Launcher::start_command(wire::Packet packet) {
     std::vector<unique_fd> stdio;
     // Closing the record socket tells the host that this start is lost.
     if (!take_start(packet, command, record, stdio)) return;
+    PlainCommand::Owner owner;
+    owner.stopping = [this](PlainCommand& stopping) { stopping_.insert(&stopping); };
+    owner.done = [this](PlainCommand& ended) { bury(ended); };
     auto made = std::make_unique<PlainCommand>(loop_, std::move(command), std::move(record), std::move(stdio),
-                                               settings_, [this](PlainCommand& ended) { bury(ended); });
+                                               settings_, std::move(owner));
     PlainCommand* starting = made.get();
     commands_.emplace(starting, std::move(made));
     waiting_.push_back(starting);
@@ -111,10 +129,10 @@ void Launcher::start_waiting() {
 
 void Launcher::bury(PlainCommand& ended) {
     leaders_.erase(ended.leader());
+    stopping_.erase(&ended);
     const auto found = commands_.find(&ended);
     graveyard_.push_back(std::move(found->second));
     commands_.erase(found);
-    if (std::exchange(orphans_wait_, false)) reap_orphans();
 }
 
 void Launcher::make_cell(wire::Packet packet) {
@@ -127,19 +145,23 @@ void Launcher::make_cell(wire::Packet packet) {
 
 void Launcher::on_children() {
     drain_child_signals(child_signals_.get());
-    reap_orphans();
+    orphans_due_ = true;
 }
 
-/// Reaps what commands left behind. Leaders are waited for by their pidfd; where one stands first in the queue of
-/// the dead, the rest waits until it is reaped.
+/// Reaps what commands left behind. The kernel goes through all children for that, so it is asked once in a round.
+/// Leaders are waited for by their pidfd; where one stands first in the queue of the dead, the rest waits for it.
 void Launcher::reap_orphans() {
+    if (!orphans_due_ || monotonic_ns() < next_reap_ns_) return;
+    next_reap_ns_ = monotonic_ns() + kRoundNs;
     siginfo_t info{};
     while (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
-        orphans_wait_ = leaders_.contains(info.si_pid);
-        if (orphans_wait_) return;
+        if (leaders_.contains(info.si_pid)) return;
         ::waitid(P_PID, static_cast<id_t>(info.si_pid), nullptr, WEXITED | WNOHANG);
         info.si_pid = 0;
     }
+    orphans_due_ = false;
 }
+
+bool Launcher::is_quiet() const noexcept { return waiting_.empty() && stopping_.empty() && !orphans_due_; }
 
 }  // namespace sandpipe::launcher

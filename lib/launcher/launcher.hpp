@@ -25,6 +25,8 @@ class Launcher {
 
   private:
     [[nodiscard]] bool set_up();
+    [[nodiscard]] bool is_quiet() const noexcept;  // nothing to look after but what descriptors tell
+    void follow_stops();
     void on_control();
     void keep_spare();
     void refuse(wire::Packet& packet);
@@ -44,7 +46,9 @@ class Launcher {
     bool host_gone_ = false;
     std::unordered_map<PlainCommand*, std::unique_ptr<PlainCommand>> commands_;
     std::unordered_set<pid_t> leaders_;                     // of running commands: not ours to reap here
-    bool orphans_wait_ = false;                             // behind a leader in the queue of the dead
+    std::unordered_set<PlainCommand*> stopping_;
+    bool orphans_due_ = false;                              // somebody's child has ended
+    std::int64_t next_reap_ns_ = 0;
     std::vector<PlainCommand*> waiting_;                    // for processes to become free
     std::vector<std::unique_ptr<PlainCommand>> graveyard_;  // ended in a callback of their own
 };

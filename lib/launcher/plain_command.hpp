@@ -7,6 +7,7 @@
 
 #include "launcher/child.hpp"
 #include "launcher/event_loop.hpp"
+#include "launcher/process_table.hpp"
 #include "wire/packet_socket.hpp"
 
 namespace sandpipe::launcher {
@@ -22,10 +23,14 @@ namespace sandpipe::launcher {
 /// number.
 class PlainCommand {
   public:
-    using Done = std::function<void(PlainCommand&)>;
+    /// What its owner wants to hear. `stopping`: from now on it wants to be looked after, by `follow`.
+    struct Owner {
+        std::function<void(PlainCommand&)> stopping;
+        std::function<void(PlainCommand&)> done;
+    };
 
     PlainCommand(EventLoop& loop, wire::StartCommand command, unique_fd record, std::vector<unique_fd> stdio,
-                 const ChildSettings& settings, Done done);
+                 const ChildSettings& settings, Owner owner);
     PlainCommand(const PlainCommand&) = delete;
     PlainCommand& operator=(const PlainCommand&) = delete;
     ~PlainCommand();
@@ -34,8 +39,10 @@ class PlainCommand {
     [[nodiscard]] bool start();
     /// Its process, once start() has returned true; -1 if that failed.
     [[nodiscard]] pid_t leader() const noexcept { return child_.pid(); }
-    /// Something below the launcher has ended: the tree may have become empty.
-    void on_descendant_ended();
+    /// Whether now is the time to `follow` its stop: every 20 ms, and after a new signal.
+    [[nodiscard]] bool wants_look() const noexcept;
+    /// Goes on with the stop by a look that is newer than what made it wanted. False: wants another one at once.
+    [[nodiscard]] bool follow(const ProcessTable& processes);
 
   private:
     [[nodiscard]] bool may_try_again();
@@ -44,10 +51,12 @@ class PlainCommand {
     void on_channel();
     void on_exit();
     void on_record();
+    void begin_stop();
     void signal_all(int signal);
     void fail_start(const wire::Failure& failure);
-    void end_tree();
-    void settle();
+    void send_signals(const CommandTree& tree);
+    [[nodiscard]] bool settle(const CommandTree& tree);
+    void report_end();
     void send(const std::string& message);
     void let_go_of_record();
     void finish();
@@ -55,14 +64,18 @@ class PlainCommand {
     EventLoop& loop_;
     unique_fd record_;
     Child child_;
-    Done done_;
+    Owner owner_;
     std::string mark_;
     wire::Ended ended_;
     std::int64_t first_try_ns_ = 0;
+    std::vector<int> unsent_;  // signals, until the next look has shown all whom they are for
+    std::int64_t next_look_ns_ = 0;
+    int empty_looks_ = 0;
     bool end_survivors_ = false;
     bool started_ = false;
     bool stopping_ = false;
     std::int64_t killing_ns_ = 0;  // since when with SIGKILL, until nothing of the tree is left; 0: not yet
+    bool counts_survivors_ = false;
     bool exited_ = false;
     bool reported_ = false;
 };

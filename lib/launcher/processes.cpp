@@ -6,35 +6,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
-#include <vector>
+#include <string_view>
 
 #include "launcher/child.hpp"
 #include "sys/descriptors.hpp"
 #include "sys/raw_syscall.hpp"
+#include "wire/messages.hpp"
 
 namespace sandpipe::launcher {
 namespace {
-
-/// One line of /proc/PID/stat, as far as it matters here.
-struct ProcessFacts {
-    pid_t pid = 0;
-    pid_t parent = 0;
-    pid_t group = 0;
-    bool dead = false;  // a zombie
-};
-
-/// What lives of a plain command.
-struct Tree {
-    std::vector<pid_t> in_group;
-    std::vector<pid_t> escaped;  // left the group, and carries the mark
-};
 
 std::string read_file(const std::string& path) {
     unique_fd file;
@@ -54,9 +38,12 @@ bool read_facts(pid_t pid, ProcessFacts& facts) {
     const std::size_t name_end = stat.rfind(')');
     if (name_end == std::string::npos) return false;
     char state = 0;
-    if (std::sscanf(stat.c_str() + name_end + 1, " %c %d %d", &state, &facts.parent, &facts.group) != 3)
+    unsigned long long start_time = 0;
+    constexpr const char* kFields = " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu";
+    if (std::sscanf(stat.c_str() + name_end + 1, kFields, &state, &facts.parent, &facts.group, &start_time) != 4)
         return false;
     facts.pid = pid;
+    facts.start_time = start_time;
     facts.dead = state == 'Z' || state == 'X';
     return true;
 }
@@ -74,65 +61,35 @@ std::vector<ProcessFacts> all_processes() {
     return result;
 }
 
-bool has_mark(pid_t pid, std::string_view mark) {
-    if (mark.empty()) return false;
-    std::string environment = read_file(proc_path(pid, "environ"));
-    environment.insert(environment.begin(), '\0');
-    const std::string wanted = std::string(1, '\0').append(mark).append(1, '\0');
-    return environment.find(wanted) != std::string::npos;
-}
-
-void signal_escaped(pid_t pid, std::string_view mark, int signal) {
-    unique_fd pidfd;
-    if (sys::open_pidfd(pid, pidfd) < 0 || !has_mark(pid, mark)) return;
-    sys::raw_syscall(SYS_pidfd_send_signal, pidfd.get(), signal, 0, 0);
-}
-
-std::vector<ProcessFacts> descendants_among(const std::vector<ProcessFacts>& all) {
-    std::unordered_multimap<pid_t, const ProcessFacts*> children;
-    for (const ProcessFacts& facts : all) children.emplace(facts.parent, &facts);
-    std::vector<ProcessFacts> found;
-    std::unordered_set<pid_t> seen{::getpid()};
-    std::vector<pid_t> open{::getpid()};
-    while (!open.empty()) {
-        const auto [first, last] = children.equal_range(open.back());
-        open.pop_back();
-        for (auto child = first; child != last; ++child) {
-            if (!seen.insert(child->second->pid).second) continue;
-            found.push_back(*child->second);
-            open.push_back(child->second->pid);
-        }
+std::vector<std::string> marks_of(pid_t pid) {
+    std::vector<std::string> marks;
+    const std::string environment = read_file(proc_path(pid, "environ"));
+    for (std::string_view rest = environment; !rest.empty();) {
+        const std::string_view entry = rest.substr(0, rest.find('\0'));
+        if (entry.starts_with(wire::kMarkName)) marks.emplace_back(entry);
+        rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
     }
-    return found;
-}
-
-/// One pass over /proc is no snapshot: a process whose parent ended meanwhile can seem to belong to nobody. The
-/// group shows it all the same, and for the others the caller looks again.
-Tree look_at_tree(pid_t group, std::string_view mark) {
-    const std::vector<ProcessFacts> all = all_processes();
-    Tree tree;
-    for (const ProcessFacts& facts : all)
-        if (!facts.dead && facts.group == group) tree.in_group.push_back(facts.pid);
-    for (const ProcessFacts& facts : descendants_among(all))
-        if (!facts.dead && facts.group != group && has_mark(facts.pid, mark)) tree.escaped.push_back(facts.pid);
-    return tree;
+    return marks;
 }
 
 }  // namespace
 
-std::size_t count_tree(pid_t group, std::string_view mark) {
-    for (int look = 0; look < 2; ++look) {
-        const Tree tree = look_at_tree(group, mark);
-        if (const std::size_t count = tree.in_group.size() + tree.escaped.size(); count > 0) return count;
-    }
-    return 0;
+ProcessTable look_at_processes(const std::unordered_set<pid_t>& leaders) {
+    return {all_processes(), ::getpid(), leaders, marks_of};
 }
 
-void signal_tree(pid_t group, std::string_view mark, int signal) {
-    const Tree tree = look_at_tree(group, mark);
+void signal_group(pid_t leader, int signal) noexcept {
+    if (leader <= 0) return;
     // Between clone and setpgid the leader is not in its group yet.
-    if (::kill(-group, signal) < 0 && errno == ESRCH) ::kill(group, signal);
-    for (const pid_t pid : tree.escaped) signal_escaped(pid, mark, signal);
+    if (::kill(-leader, signal) < 0 && errno == ESRCH) ::kill(leader, signal);
+}
+
+void signal_process(const ProcessFacts& process, int signal) {
+    unique_fd pidfd;
+    ProcessFacts now;
+    if (sys::open_pidfd(process.pid, pidfd) < 0 || !read_facts(process.pid, now)) return;
+    if (now.start_time == process.start_time)
+        sys::raw_syscall(SYS_pidfd_send_signal, pidfd.get(), signal, 0, 0);
 }
 
 void end_all_descendants() {
@@ -143,7 +100,7 @@ void end_all_descendants() {
     for (const std::int64_t end = monotonic_ns() + 1'000'000'000; monotonic_ns() < end;) {
         // Our own children cannot be given another number before we reap them; what is below them becomes
         // ours.
-        for (const ProcessFacts& facts : descendants_among(all_processes()))
+        for (const ProcessFacts& facts : all_processes())
             if (!facts.dead && facts.parent == ::getpid()) ::kill(facts.pid, SIGKILL);
         while (::waitpid(-1, nullptr, WNOHANG) > 0) {
         }

@@ -90,7 +90,7 @@ void CommandCore::lay_out_request(const CommandDefaults& defaults) {
     request_.cwd = absolute_cwd(fields_.cwd, session);
     request_.end_survivors = fields_.stop.survivors == Survivors::end;
     if (session) return;
-    request_.mark = "SANDPIPE_COMMAND=" + random_hex(16);
+    request_.mark = std::string(wire::kMarkName) + random_hex(16);
     request_.env.push_back(request_.mark);
 }
 

@@ -28,6 +28,9 @@ inline constexpr std::size_t kMaxInlineBytes = 32 * 1024;
 inline constexpr std::size_t kMaxPacketBytes = kMaxInlineBytes + 1024;
 inline constexpr std::size_t kMaxPacketFds = 8;
 
+/// The variable by which the descendants of a plain command are known when they have left its process group.
+inline constexpr std::string_view kMarkName = "SANDPIPE_COMMAND=";
+
 enum class MessageType : std::uint32_t {
     start_command = 1,
     make_cell,
