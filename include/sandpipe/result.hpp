@@ -27,6 +27,9 @@ struct CommandFacts {
     bool forced = false;                ///< SIGKILL was needed
     bool pipe_held_open = false;        ///< something else kept an output pipe open after the command's exit
     std::uint32_t survivors_ended = 0;  ///< processes of the command that outlived it and were killed
+    /// SIGKILL has not ended all of it in time: a program that took another user's rights (set-uid, sudo), or one that
+    /// the kernel holds. It may still run, whatever `status` says.
+    bool abandoned = false;
     StreamFacts out_facts;
     StreamFacts err_facts;
     std::optional<std::chrono::nanoseconds> timeout;  ///< the one that applied, if any

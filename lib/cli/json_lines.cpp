@@ -132,6 +132,7 @@ void put_facts(Json& json, const CommandFacts& facts) {
     json["forced"] = facts.forced;
     json["pipe_held_open"] = facts.pipe_held_open;
     json["survivors_ended"] = facts.survivors_ended;
+    json["abandoned"] = facts.abandoned;
     json["stdout"] = to_json(facts.out_facts);
     json["stderr"] = to_json(facts.err_facts);
     json["queued_ms"] = in_milliseconds(facts.queued);

@@ -16,6 +16,7 @@
 #include <array>
 #include <cstring>
 
+#include "launcher/exec_program.hpp"
 #include "launcher/proc_file.hpp"
 #include "sys/descriptors.hpp"
 #include "sys/raw_syscall.hpp"
@@ -34,9 +35,7 @@ constexpr unsigned kForkNoExec = 0x40;  // PF_FORKNOEXEC
 /// What the child sends: how far it came, or what stopped it.
 struct Report {
     std::uint32_t confined = 0;  // 1: no failure; the listener travels with it
-    Stage stage = Stage::program;
-    std::int32_t error = 0;
-    std::int32_t program = -1;  // which of the candidates
+    ExecFailure failure;
 };
 
 /// Stacks for children, kept for the next one.
@@ -72,6 +71,7 @@ struct Child::Script {
     std::vector<const char*> programs;
     std::vector<char*> argv;
     std::vector<char*> envp;
+    ExecRequest exec;
     const char* cwd = nullptr;
     std::array<int, 3> stdio{};
     int channel = -1;
@@ -84,12 +84,6 @@ namespace {
 
 // ---- In the child: raw system calls only. It shares memory with its parent, errno and the heap included.
 // ----
-
-struct ExecFailure {
-    Stage stage = Stage::program;
-    long error = ENOENT;
-    int program = -1;
-};
 
 void send_report(const Child::Script& script, Report report, int listener) noexcept {
     iovec part{&report, sizeof report};
@@ -109,13 +103,18 @@ void send_report(const Child::Script& script, Report report, int listener) noexc
     raw_syscall(SYS_sendmsg, script.channel, word(&header), MSG_NOSIGNAL);
 }
 
-[[noreturn]] void give_up(const Child::Script& script, Stage stage, long error, int program = -1) noexcept {
+[[noreturn]] void give_up(const Child::Script& script, const ExecFailure& failure) noexcept {
     Report report;
-    report.stage = stage;
-    report.error = static_cast<std::int32_t>(error);
-    report.program = program;
+    report.failure = failure;
     send_report(script, report, -1);
     for (;;) raw_syscall(SYS_exit_group, 127);
+}
+
+[[noreturn]] void give_up(const Child::Script& script, Stage stage, long error) noexcept {
+    ExecFailure failure;
+    failure.stage = stage;
+    failure.error = static_cast<std::int32_t>(error);
+    give_up(script, failure);
 }
 
 /// Closes everything but 0 to 2, the channel and the ruleset: a start that hangs must not hold the pipes of
@@ -136,80 +135,6 @@ void lay_out_descriptors(const Child::Script& script) noexcept {
         if (error < 0) give_up(script, Stage::resources, -error);
     }
     close_foreign(script);
-}
-
-void pause_ms(long milliseconds) noexcept {
-    const timespec time{0, milliseconds * 1'000'000};
-    raw_syscall(SYS_nanosleep, word(&time), 0);
-}
-
-/// execve, with short retries for what passes by itself: another process that still holds a fresh program
-/// open for writing (ETXTBSY), and processes being short (EAGAIN). Together at most about half a second.
-long try_exec(const Child::Script& script, const char* program) noexcept {
-    for (long pause = 1;; pause *= 2) {
-        const long error =
-            -raw_syscall(SYS_execve, word(program), word(script.argv.data()), word(script.envp.data()));
-        if ((error != ETXTBSY && error != EAGAIN) || pause > 256) return error;
-        pause_ms(pause);
-    }
-}
-
-bool exists(const char* path, bool& directory) noexcept {
-    struct stat facts;
-    if (raw_syscall(SYS_newfstatat, AT_FDCWD, word(path), word(&facts), 0) < 0) return false;
-    directory = S_ISDIR(facts.st_mode);
-    return true;
-}
-
-Stage stage_of(long error) noexcept {
-    switch (error) {
-        case E2BIG:
-            return Stage::arguments;
-        case EACCES:
-        case EPERM:
-            return Stage::permission;
-        case EAGAIN:
-        case ENOMEM:
-        case EMFILE:
-        case ENFILE:
-            return Stage::resources;
-        case ELIBBAD:
-            return Stage::interpreter;
-        default:
-            return Stage::program;
-    }
-}
-
-/// As execvp(3) searches, but a directory in PATH with the program's name is passed over, and a file whose
-/// interpreter is missing is not taken for a missing file. True: the search ends here.
-bool judge(ExecFailure& failure, const char* program, int index, long error, bool search) noexcept {
-    bool directory = false;
-    const bool there = exists(program, directory);
-    if (there && directory) {
-        if (!search) failure = {Stage::program, EACCES, index};
-        return !search;
-    }
-    if (error == ENOENT && there) {
-        failure = {Stage::interpreter, ENOENT, index};
-        return true;
-    }
-    if (error == ENOENT || error == ENOTDIR) {
-        if (failure.program < 0) failure.error = error;
-        return false;
-    }
-    failure = {stage_of(error), error, index};
-    // Search goes on past a file that may not be executed, and remembers it.
-    return error != EACCES;
-}
-
-[[noreturn]] void exec_program(const Child::Script& script) noexcept {
-    ExecFailure failure;
-    const bool search = script.programs.size() > 1;
-    for (std::size_t i = 0; i < script.programs.size(); ++i) {
-        const char* program = script.programs[i];
-        if (judge(failure, program, static_cast<int>(i), try_exec(script, program), search)) break;
-    }
-    give_up(script, failure.stage, failure.error, failure.program);
 }
 
 void confine(const Child::Script& script) noexcept {
@@ -239,7 +164,7 @@ int run_child(void* argument) noexcept {
         if (const long error = raw_syscall(SYS_chdir, word(script.cwd)); error < 0)
             give_up(script, Stage::cwd, -error);
     if (script.settings.confine) confine(script);
-    exec_program(script);
+    give_up(script, exec_program(script.exec));
 }
 
 // ---- In the parent ----
@@ -265,6 +190,10 @@ Child::Child(wire::StartCommand command, std::vector<unique_fd> stdio, const Chi
     for (const std::string& program : command_.programs) script_->programs.push_back(program.c_str());
     script_->argv = pointers(command_.argv);
     script_->envp = pointers(command_.env);
+    // The places of a bare name in PATH have a slash: none of them is the name itself.
+    const bool search = command_.programs.front() != command_.argv.front();
+    script_->exec = {script_->programs.data(), script_->programs.size(), search, script_->argv.data(),
+                     script_->envp.data()};
     script_->cwd = command_.cwd.empty() ? nullptr : command_.cwd.c_str();
     for (std::size_t i = 0; i < 3; ++i) script_->stdio[i] = stdio_[i].get();
     script_->settings = settings;
@@ -328,12 +257,20 @@ Child::Progress Child::read_report() {
         listener_.reset(listener);
     }
     if (report.confined) return Progress::confined;
-    failure_.stage = report.stage;
-    failure_.error = report.error;
-    if (report.stage == Stage::cwd) failure_.path = command_.cwd;
-    if (report.program >= 0) failure_.path = command_.programs[static_cast<std::size_t>(report.program)];
-    if (failure_.path.empty() && !command_.argv.empty()) failure_.path = command_.argv.front();
+    note_failure(report.failure);
     return Progress::failed;
+}
+
+void Child::note_failure(const ExecFailure& failure) {
+    const auto candidate = [this](std::int32_t index) {
+        return index < 0 ? std::string() : command_.programs[static_cast<std::size_t>(index)];
+    };
+    failure_.stage = failure.stage;
+    failure_.error = failure.error;
+    failure_.path = failure.stage == Stage::cwd ? command_.cwd : candidate(failure.program);
+    if (failure_.path.empty()) failure_.path = command_.argv.front();
+    failure_.passed_over = candidate(failure.passed_over);
+    failure_.passed_over_error = failure.passed_over_error;
 }
 
 /// The channel of a child that was killed on its way closes as that of one that runs. Only the kernel knows the

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "launcher/confine.hpp"
+#include "launcher/exec_program.hpp"
 #include "launcher/failure.hpp"
 #include "wire/messages.hpp"
 
@@ -62,6 +63,7 @@ class Child {
   private:
     Progress finish(Progress progress) noexcept;
     Progress read_report();
+    void note_failure(const ExecFailure& failure);
     [[nodiscard]] bool ended_before_exec() const;
 
     std::unique_ptr<Script> script_;

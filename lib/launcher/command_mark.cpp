@@ -30,20 +30,20 @@ rlimit fresh_mark() {
     static rlim_t next = first_mark();
     rlimit limit{};
     ::getrlimit(RLIMIT_LOCKS, &limit);
-    limit.rlim_cur = next++ % std::clamp<rlim_t>(limit.rlim_max, 1, kMarks);
+    limit.rlim_cur = 1 + next++ % std::clamp<rlim_t>(limit.rlim_max, 1, kMarks);
     return limit;
 }
 
-bool carries_mark(pid_t pid, rlim_t mark) {
+rlim_t mark_of(pid_t pid) {
     constexpr std::string_view kLine = "\nMax file locks";
     const std::string limits = read_proc_file(pid, "limits");
     const std::size_t line = limits.find(kLine);
-    if (line == std::string::npos) return false;
+    if (line == std::string::npos) return 0;
     const std::size_t value = limits.find_first_not_of(' ', line + kLine.size());
     rlim_t soft = 0;
-    if (value == std::string::npos) return false;
+    if (value == std::string::npos) return 0;
     const auto parsed = std::from_chars(limits.data() + value, limits.data() + limits.size(), soft);
-    return parsed.ec == std::errc{} && soft == mark;
+    return parsed.ec == std::errc{} ? soft : 0;  // "unlimited"
 }
 
 }  // namespace sandpipe::launcher

@@ -10,10 +10,10 @@ namespace sandpipe::launcher {
 // group, parent and environment; the kernel has not looked at this limit since Linux 2.4.25, so it limits nothing; and
 // /proc/PID/limits shows it to everybody, of set-uid programs too.
 
-/// The limit for one more command: the soft limit is its mark, the hard one stays as it is.
+/// The limit for one more command: the soft limit is its mark, never 0; the hard one stays as it is.
 [[nodiscard]] rlimit fresh_mark();
 
-/// Whether the process carries it. False for one that has ended.
-[[nodiscard]] bool carries_mark(pid_t pid, rlim_t mark);
+/// What the process carries; 0 for one that has ended.
+[[nodiscard]] rlim_t mark_of(pid_t pid);
 
 }  // namespace sandpipe::launcher

@@ -33,10 +33,8 @@ void EventLoop::remove(int fd) {
 }
 
 int EventLoop::run_once(int timeout_ms) {
-    std::array<epoll_event, 64> events;
-    constexpr int kSoonMs = 20;
-    const int wait_ms = std::exchange(soon_, false) ? kSoonMs : timeout_ms;
-    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait_ms);
+    std::array<epoll_event, 256> events;
+    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
     if (count < 0) return errno == EINTR ? 0 : -errno;
     for (int i = 0; i < count; ++i) {
         const auto found = callbacks_.find(events[static_cast<std::size_t>(i)].data.fd);

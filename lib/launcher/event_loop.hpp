@@ -19,14 +19,11 @@ class EventLoop {
     [[nodiscard]] int add(int fd, Callback callback);
     /// Must precede the close of `fd`.
     void remove(int fd);
-    /// The next round waits at most 20 ms: something is to be looked at again that no descriptor tells of.
-    void look_again_soon() noexcept { soon_ = true; }
     /// One round: waits at most `timeout_ms` (-1: for ever) and calls back. 0 or -errno.
     [[nodiscard]] int run_once(int timeout_ms);
 
   private:
     unique_fd epoll_;
-    bool soon_ = false;
     std::unordered_map<int, Callback> callbacks_;
 };
 

@@ -1,11 +1,14 @@
 #include "launcher.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "launcher/cell.hpp"
@@ -14,7 +17,8 @@
 namespace sandpipe::launcher {
 namespace {
 
-constexpr int kRetryMs = 20;
+constexpr int kRoundMs = 20;
+constexpr std::int64_t kRoundNs = kRoundMs * 1'000'000;
 
 }  // namespace
 
@@ -34,14 +38,16 @@ bool Launcher::set_up() {
     if (loop_.open() < 0 || open_child_signals(child_signals_) < 0) return false;
     if (loop_.add(child_signals_.get(), [this] { on_children(); }) < 0) return false;
     if (loop_.add(control_.get(), [this] { on_control(); }) < 0) return false;
+    keep_spare();
     return loop_.add(host_.get(), [this] { host_gone_ = true; }) == 0;
 }
 
 int Launcher::run() {
     const bool ready = set_up();
     while (ready && !host_gone_) {
-        if (loop_.run_once(waiting_.empty() ? -1 : kRetryMs) < 0) break;
-        for (auto entry = commands_.begin(); entry != commands_.end();) (entry++)->first->on_descendant_ended();
+        if (loop_.run_once(is_quiet() ? -1 : kRoundMs) < 0) break;
+        follow_stops();
+        reap_orphans();
         graveyard_.clear();
         start_waiting();
     }
@@ -49,9 +55,23 @@ int Launcher::run() {
     return ready ? 0 : 1;
 }
 
+/// All stops that this round has brought, by the same looks.
+void Launcher::follow_stops() {
+    std::vector<PlainCommand*> open;
+    std::copy_if(stopping_.begin(), stopping_.end(), std::back_inserter(open),
+                 [](const PlainCommand* command) { return command->wants_look(); });
+    while (!open.empty()) {
+        const ProcessTable processes = look_at_processes(leaders_);
+        std::erase_if(open, [&](PlainCommand* command) { return command->follow(processes); });
+    }
+}
+
 void Launcher::on_control() {
     wire::Packet packet;
+    spare_.reset();
     const int got = wire::receive_packet(control_.get(), packet);
+    if (got == -EMFILE) return refuse(packet);
+    keep_spare();
     if (got == -EAGAIN) return;
     if (got <= 0) {
         host_gone_ = true;
@@ -67,14 +87,29 @@ void Launcher::on_control() {
     }
 }
 
+/// However short descriptors are, there is room for one of a request: the one that an answer goes to.
+void Launcher::keep_spare() { spare_.reset(::fcntl(control_.get(), F_DUPFD_CLOEXEC, 3)); }
+
+void Launcher::refuse(wire::Packet& packet) {
+    if (!packet.fds.empty()) {
+        const wire::Failure failure{Stage::resources, EMFILE, "the launcher's descriptors"};
+        (void)wire::send_packet(packet.fds.front().get(), wire::encode(failure));  // a host that is gone needs no answer
+    }
+    packet.fds.clear();
+    keep_spare();
+}
+
 void Launcher::start_command(wire::Packet packet) {
     wire::StartCommand command;
     unique_fd record;
     std::vector<unique_fd> stdio;
     // Closing the record socket tells the host that this start is lost.
     if (!take_start(packet, command, record, stdio)) return;
+    PlainCommand::Owner owner;
+    owner.stopping = [this](PlainCommand& stopping) { stopping_.insert(&stopping); };
+    owner.done = [this](PlainCommand& ended) { bury(ended); };
     auto made = std::make_unique<PlainCommand>(loop_, std::move(command), std::move(record), std::move(stdio),
-                                               settings_, [this](PlainCommand& ended) { bury(ended); });
+                                               settings_, std::move(owner));
     PlainCommand* starting = made.get();
     commands_.emplace(starting, std::move(made));
     waiting_.push_back(starting);
@@ -94,10 +129,10 @@ void Launcher::start_waiting() {
 
 void Launcher::bury(PlainCommand& ended) {
     leaders_.erase(ended.leader());
+    stopping_.erase(&ended);
     const auto found = commands_.find(&ended);
     graveyard_.push_back(std::move(found->second));
     commands_.erase(found);
-    if (std::exchange(orphans_wait_, false)) reap_orphans();
 }
 
 void Launcher::make_cell(wire::Packet packet) {
@@ -110,19 +145,23 @@ void Launcher::make_cell(wire::Packet packet) {
 
 void Launcher::on_children() {
     drain_child_signals(child_signals_.get());
-    reap_orphans();
+    orphans_due_ = true;
 }
 
-/// Reaps what commands left behind. Leaders are waited for by their pidfd; where one stands first in the queue of
-/// the dead, the rest waits until it is reaped.
+/// Reaps what commands left behind. The kernel goes through all children for that, so it is asked once in a round.
+/// Leaders are waited for by their pidfd; where one stands first in the queue of the dead, the rest waits for it.
 void Launcher::reap_orphans() {
+    if (!orphans_due_ || monotonic_ns() < next_reap_ns_) return;
+    next_reap_ns_ = monotonic_ns() + kRoundNs;
     siginfo_t info{};
     while (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
-        orphans_wait_ = leaders_.contains(info.si_pid);
-        if (orphans_wait_) return;
+        if (leaders_.contains(info.si_pid)) return;
         ::waitid(P_PID, static_cast<id_t>(info.si_pid), nullptr, WEXITED | WNOHANG);
         info.si_pid = 0;
     }
+    orphans_due_ = false;
 }
+
+bool Launcher::is_quiet() const noexcept { return waiting_.empty() && stopping_.empty() && !orphans_due_; }
 
 }  // namespace sandpipe::launcher

@@ -25,7 +25,11 @@ class Launcher {
 
   private:
     [[nodiscard]] bool set_up();
+    [[nodiscard]] bool is_quiet() const noexcept;  // nothing to look after but what descriptors tell
+    void follow_stops();
     void on_control();
+    void keep_spare();
+    void refuse(wire::Packet& packet);
     void on_children();
     void reap_orphans();
     void bury(PlainCommand& ended);
@@ -36,12 +40,15 @@ class Launcher {
     unique_fd control_;
     unique_fd host_;
     unique_fd child_signals_;
+    unique_fd spare_;
     EventLoop loop_;
     ChildSettings settings_;
     bool host_gone_ = false;
     std::unordered_map<PlainCommand*, std::unique_ptr<PlainCommand>> commands_;
     std::unordered_set<pid_t> leaders_;                     // of running commands: not ours to reap here
-    bool orphans_wait_ = false;                             // behind a leader in the queue of the dead
+    std::unordered_set<PlainCommand*> stopping_;
+    bool orphans_due_ = false;                              // somebody's child has ended
+    std::int64_t next_reap_ns_ = 0;
     std::vector<PlainCommand*> waiting_;                    // for processes to become free
     std::vector<std::unique_ptr<PlainCommand>> graveyard_;  // ended in a callback of their own
 };

@@ -1,5 +1,6 @@
 #include "plain_command.hpp"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -13,8 +14,12 @@
 namespace sandpipe::launcher {
 namespace {
 
-constexpr int kAttempts = 25;
-constexpr std::int64_t kMostEndingNs = 2'000'000'000;
+constexpr std::int64_t kMostTryingNs = 500'000'000;
+// From SIGKILL on. Less than StopPolicy::abandon_after is by default: the host hears how the leader ended.
+constexpr std::int64_t kMostEndingNs = 1'500'000'000;
+constexpr std::int64_t kLookNs = 20'000'000;
+// One look is no snapshot: a process that is made meanwhile may be missed.
+constexpr int kEmptyLooks = 2;
 
 std::int64_t microseconds(const timeval& time) { return time.tv_sec * 1'000'000LL + time.tv_usec; }
 
@@ -33,6 +38,7 @@ int wait_status_of(const siginfo_t& info) {
 bool take_start(wire::Packet& packet, wire::StartCommand& command, unique_fd& record,
                 std::vector<unique_fd>& stdio) {
     if (packet.fds.size() != 4 || !wire::decode(packet.bytes, command)) return false;
+    if (command.programs.empty() || command.argv.empty()) return false;
     record = std::move(packet.fds[0]);
     for (std::size_t i = 1; i < 4; ++i) stdio.push_back(std::move(packet.fds[i]));
     return true;
@@ -49,13 +55,13 @@ wire::Ended ended_message(int wait_status, const rusage& usage) {
 }
 
 PlainCommand::PlainCommand(EventLoop& loop, wire::StartCommand command, unique_fd record,
-                           std::vector<unique_fd> stdio, const ChildSettings& settings, Done done)
+                           std::vector<unique_fd> stdio, const ChildSettings& settings, Owner owner)
     : loop_(loop),
       record_(std::move(record)),
       mark_(fresh_mark()),
       end_survivors_(command.end_survivors),
       child_(std::move(command), std::move(stdio), marked(settings, mark_)),
-      done_(std::move(done)) {}
+      owner_(std::move(owner)) {}
 
 PlainCommand::~PlainCommand() {
     unwatch(child_.channel());
@@ -65,12 +71,20 @@ PlainCommand::~PlainCommand() {
 
 bool PlainCommand::start() {
     const int error = child_.start();
-    if (error == -EAGAIN && ++attempts_ < kAttempts) return false;
+    if (error == -EAGAIN && may_try_again()) return false;
     if (error < 0)
         fail_start({Stage::resources, -error, "clone"});
     else
         watch();
     return true;
+}
+
+bool PlainCommand::may_try_again() {
+    const std::int64_t now = monotonic_ns();
+    if (first_try_ns_ == 0) first_try_ns_ = now;
+    pollfd record{record_.get(), POLLIN, 0};
+    const bool called_off = ::poll(&record, 1, 0) != 0;
+    return !called_off && now - first_try_ns_ < kMostTryingNs;
 }
 
 void PlainCommand::watch() {
@@ -123,31 +137,57 @@ void PlainCommand::on_exit() {
     unwatch(child_.pidfd());
     exited_ = true;
     ended_ = ended_message(wait_status_of(info), usage);
-    if (end_survivors_ && !stopping_) end_tree();
-    settle();
+    if (!stopping_ && !end_survivors_) return report_end();
+    counts_survivors_ = !stopping_;
+    begin_stop();
 }
 
-void PlainCommand::end_tree() {
-    ended_.survivors_ended = static_cast<std::uint32_t>(count_tree(child_.pid(), mark_.rlim_cur));
-    if (ended_.survivors_ended > 0) signal_all(SIGKILL);
+bool PlainCommand::wants_look() const noexcept {
+    return !reported_ && (!unsent_.empty() || (exited_ && monotonic_ns() >= next_look_ns_));
+}
+
+bool PlainCommand::follow(const ProcessTable& processes) {
+    if (reported_) return true;
+    const CommandTree tree = processes.tree_of(child_.pid(), mark_.rlim_cur);
+    if (std::exchange(counts_survivors_, false)) {
+        ended_.survivors_ended = static_cast<std::uint32_t>(tree.size());
+        if (!tree.empty()) signal_all(SIGKILL);
+    }
+    send_signals(tree);
+    return !exited_ || settle(tree);
+}
+
+/// After the look: some of those that left the group are known only as long as their parents live.
+void PlainCommand::send_signals(const CommandTree& tree) {
+    for (const int signal : std::exchange(unsent_, {})) {
+        signal_group(child_.pid(), signal);
+        for (const ProcessFacts& process : tree.escaped) signal_process(process, signal);
+    }
 }
 
 /// The leader has ended. While a stop is under way the others have their grace too: the host goes on to SIGKILL.
-void PlainCommand::settle() {
-    if (!exited_ || reported_) return;
-    const bool given_up = killing_ && monotonic_ns() - ended_.monotonic_ns > kMostEndingNs;
-    if (stopping_ && !given_up && count_tree(child_.pid(), mark_.rlim_cur) > 0) {
-        // What left the group between a look at the tree and the signal was missed by both.
-        if (killing_) signal_tree(child_.pid(), mark_.rlim_cur, SIGKILL);
-        return loop_.look_again_soon();
+bool PlainCommand::settle(const CommandTree& tree) {
+    if (tree.empty()) {
+        if (++empty_looks_ < kEmptyLooks) return false;
+        report_end();
+        return true;
     }
+    empty_looks_ = 0;
+    const std::int64_t now = monotonic_ns();
+    next_look_ns_ = now + kLookNs;
+    if (killing_ns_ == 0) return true;
+    // What left the group between a look at the tree and the signal was missed by both.
+    signal_all(SIGKILL);
+    send_signals(tree);
+    ended_.abandoned = now - killing_ns_ > kMostEndingNs;
+    if (ended_.abandoned) report_end();
+    return true;
+}
+
+void PlainCommand::report_end() {
     reported_ = true;
     send(wire::encode(ended_));
     finish();
-}
-
-void PlainCommand::on_descendant_ended() {
-    if (stopping_) settle();
 }
 
 void PlainCommand::on_record() {
@@ -161,14 +201,17 @@ void PlainCommand::on_record() {
     signal_all(SIGKILL);
 }
 
+void PlainCommand::begin_stop() {
+    if (!std::exchange(stopping_, true)) owner_.stopping(*this);
+}
+
 void PlainCommand::signal_all(int signal) {
     if (reported_) return;
-    stopping_ = true;
-    killing_ = killing_ || signal == SIGKILL;
-    signal_tree(child_.pid(), mark_.rlim_cur, signal);
+    begin_stop();
+    if (signal == SIGKILL && killing_ns_ == 0) killing_ns_ = monotonic_ns();
+    unsent_.push_back(signal);
     // A stopped process acts on nothing but SIGKILL until it is continued.
-    if (signal != SIGKILL) signal_tree(child_.pid(), mark_.rlim_cur, SIGCONT);
-    settle();
+    if (signal != SIGKILL) unsent_.push_back(SIGCONT);
 }
 
 void PlainCommand::let_go_of_record() {
@@ -178,7 +221,7 @@ void PlainCommand::let_go_of_record() {
 
 void PlainCommand::finish() {
     ::waitid(P_PIDFD, static_cast<id_t>(child_.pidfd()), nullptr, WEXITED | WNOHANG);
-    done_(*this);
+    owner_.done(*this);
 }
 
 }  // namespace sandpipe::launcher

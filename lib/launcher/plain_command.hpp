@@ -7,6 +7,7 @@
 
 #include "launcher/child.hpp"
 #include "launcher/event_loop.hpp"
+#include "launcher/process_table.hpp"
 #include "wire/packet_socket.hpp"
 
 namespace sandpipe::launcher {
@@ -22,31 +23,40 @@ namespace sandpipe::launcher {
 /// number.
 class PlainCommand {
   public:
-    using Done = std::function<void(PlainCommand&)>;
+    /// What its owner wants to hear. `stopping`: from now on it wants to be looked after, by `follow`.
+    struct Owner {
+        std::function<void(PlainCommand&)> stopping;
+        std::function<void(PlainCommand&)> done;
+    };
 
     PlainCommand(EventLoop& loop, wire::StartCommand command, unique_fd record, std::vector<unique_fd> stdio,
-                 const ChildSettings& settings, Done done);
+                 const ChildSettings& settings, Owner owner);
     PlainCommand(const PlainCommand&) = delete;
     PlainCommand& operator=(const PlainCommand&) = delete;
     ~PlainCommand();
 
-    /// Starts, or tries again. False: processes are short, call again in a moment; at most kAttempts times.
+    /// Starts, or tries again. False: processes are short, call again in a moment; so for at most half a second.
     [[nodiscard]] bool start();
     /// Its process, once start() has returned true; -1 if that failed.
     [[nodiscard]] pid_t leader() const noexcept { return child_.pid(); }
-    /// Something below the launcher has ended: the tree may have become empty.
-    void on_descendant_ended();
+    /// Whether now is the time to `follow` its stop: every 20 ms, and after a new signal.
+    [[nodiscard]] bool wants_look() const noexcept;
+    /// Goes on with the stop by a look that is newer than what made it wanted. False: wants another one at once.
+    [[nodiscard]] bool follow(const ProcessTable& processes);
 
   private:
+    [[nodiscard]] bool may_try_again();
     void watch();
     void unwatch(int fd);
     void on_channel();
     void on_exit();
     void on_record();
+    void begin_stop();
     void signal_all(int signal);
     void fail_start(const wire::Failure& failure);
-    void end_tree();
-    void settle();
+    void send_signals(const CommandTree& tree);
+    [[nodiscard]] bool settle(const CommandTree& tree);
+    void report_end();
     void send(const std::string& message);
     void let_go_of_record();
     void finish();
@@ -56,12 +66,16 @@ class PlainCommand {
     const rlimit mark_;
     const bool end_survivors_;
     Child child_;
-    Done done_;
+    Owner owner_;
     wire::Ended ended_;
-    int attempts_ = 0;
+    std::int64_t first_try_ns_ = 0;
+    std::vector<int> unsent_;  // signals, until the next look has shown all whom they are for
+    std::int64_t next_look_ns_ = 0;
+    int empty_looks_ = 0;
     bool started_ = false;
     bool stopping_ = false;
-    bool killing_ = false;   // with SIGKILL, until nothing of the tree is left
+    std::int64_t killing_ns_ = 0;  // since when with SIGKILL, until nothing of the tree is left; 0: not yet
+    bool counts_survivors_ = false;
     bool exited_ = false;
     bool reported_ = false;
 };

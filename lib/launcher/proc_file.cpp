@@ -25,8 +25,12 @@ bool read_stat(pid_t pid, ProcessStat& stat) {
     // The name in parentheses may hold anything, parentheses too: the fields follow the last one.
     const std::size_t name_end = text.rfind(')');
     if (name_end == std::string::npos) return false;
-    return std::sscanf(text.c_str() + name_end + 1, " %c %d %d %*d %*d %*d %u", &stat.state, &stat.parent, &stat.group,
-                       &stat.flags) == 4;
+    unsigned long long start_time = 0;
+    constexpr const char* kFields = " %c %d %d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu";
+    const int read = std::sscanf(text.c_str() + name_end + 1, kFields, &stat.state, &stat.parent, &stat.group,
+                                 &stat.flags, &start_time);
+    stat.start_time = start_time;
+    return read == 5;
 }
 
 }  // namespace sandpipe::launcher

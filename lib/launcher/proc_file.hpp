@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 
 namespace sandpipe::launcher {
@@ -15,6 +16,7 @@ struct ProcessStat {
     pid_t parent = 0;
     pid_t group = 0;
     unsigned flags = 0;  ///< PF_..., include/linux/sched.h
+    std::uint64_t start_time = 0;  ///< in ticks since boot: with the number it names a process for good
 
     [[nodiscard]] bool dead() const noexcept { return state == 'Z' || state == 'X'; }
 };

@@ -7,9 +7,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <unordered_map>
-#include <unordered_set>
-#include <vector>
 
 #include "launcher/child.hpp"
 #include "launcher/command_mark.hpp"
@@ -20,83 +17,44 @@
 namespace sandpipe::launcher {
 namespace {
 
-struct Process {
-    pid_t pid = 0;
+bool read_facts(pid_t pid, ProcessFacts& facts) {
     ProcessStat stat;
-};
+    if (!read_stat(pid, stat)) return false;
+    facts = {pid, stat.parent, stat.group, stat.start_time, stat.dead()};
+    return true;
+}
 
-/// What lives of a plain command.
-struct Tree {
-    std::vector<pid_t> in_group;
-    std::vector<pid_t> escaped;  // left the group, and carries the mark
-};
-
-std::vector<Process> all_processes() {
-    std::vector<Process> result;
+std::vector<ProcessFacts> all_processes() {
+    std::vector<ProcessFacts> result;
     DIR* directory = ::opendir("/proc");
     if (!directory) return result;
     while (const dirent* entry = ::readdir(directory)) {
         const int pid = std::atoi(entry->d_name);
-        Process process;
-        process.pid = pid;
-        if (pid > 0 && read_stat(pid, process.stat)) result.push_back(process);
+        ProcessFacts facts;
+        if (pid > 0 && read_facts(pid, facts)) result.push_back(facts);
     }
     ::closedir(directory);
     return result;
 }
 
-void signal_escaped(pid_t pid, rlim_t mark, int signal) {
-    unique_fd pidfd;
-    if (sys::open_pidfd(pid, pidfd) < 0 || !carries_mark(pid, mark)) return;
-    sys::raw_syscall(SYS_pidfd_send_signal, pidfd.get(), signal, 0, 0);
-}
-
-std::vector<Process> descendants_among(const std::vector<Process>& all) {
-    std::unordered_multimap<pid_t, const Process*> children;
-    for (const Process& process : all) children.emplace(process.stat.parent, &process);
-    std::vector<Process> found;
-    std::unordered_set<pid_t> seen{::getpid()};
-    std::vector<pid_t> open{::getpid()};
-    while (!open.empty()) {
-        const auto [first, last] = children.equal_range(open.back());
-        open.pop_back();
-        for (auto child = first; child != last; ++child) {
-            if (!seen.insert(child->second->pid).second) continue;
-            found.push_back(*child->second);
-            open.push_back(child->second->pid);
-        }
-    }
-    return found;
-}
-
-/// One pass over /proc is no snapshot: a process whose parent ended meanwhile can seem to belong to nobody. The
-/// group shows it all the same, and for the others the caller looks again.
-Tree look_at_tree(pid_t group, rlim_t mark) {
-    const std::vector<Process> all = all_processes();
-    Tree tree;
-    for (const Process& process : all)
-        if (!process.stat.dead() && process.stat.group == group) tree.in_group.push_back(process.pid);
-    for (const Process& process : descendants_among(all))
-        if (!process.stat.dead() && process.stat.group != group && carries_mark(process.pid, mark))
-            tree.escaped.push_back(process.pid);
-    return tree;
-}
-
 }  // namespace
 
-std::size_t count_tree(pid_t group, rlim_t mark) {
-    for (int look = 0; look < 2; ++look) {
-        const Tree tree = look_at_tree(group, mark);
-        if (const std::size_t count = tree.in_group.size() + tree.escaped.size(); count > 0) return count;
-    }
-    return 0;
+ProcessTable look_at_processes(const std::unordered_set<pid_t>& leaders) {
+    return {all_processes(), ::getpid(), leaders, mark_of};
 }
 
-void signal_tree(pid_t group, rlim_t mark, int signal) {
-    const Tree tree = look_at_tree(group, mark);
+void signal_group(pid_t leader, int signal) noexcept {
+    if (leader <= 0) return;
     // Between clone and setpgid the leader is not in its group yet.
-    if (::kill(-group, signal) < 0 && errno == ESRCH) ::kill(group, signal);
-    for (const pid_t pid : tree.escaped) signal_escaped(pid, mark, signal);
+    if (::kill(-leader, signal) < 0 && errno == ESRCH) ::kill(leader, signal);
+}
+
+void signal_process(const ProcessFacts& process, int signal) {
+    unique_fd pidfd;
+    ProcessFacts now;
+    if (sys::open_pidfd(process.pid, pidfd) < 0 || !read_facts(process.pid, now)) return;
+    if (now.start_time == process.start_time)
+        sys::raw_syscall(SYS_pidfd_send_signal, pidfd.get(), signal, 0, 0);
 }
 
 void end_all_descendants() {
@@ -107,8 +65,8 @@ void end_all_descendants() {
     for (const std::int64_t end = monotonic_ns() + 1'000'000'000; monotonic_ns() < end;) {
         // Our own children cannot be given another number before we reap them; what is below them becomes
         // ours.
-        for (const Process& process : descendants_among(all_processes()))
-            if (!process.stat.dead() && process.stat.parent == ::getpid()) ::kill(process.pid, SIGKILL);
+        for (const ProcessFacts& facts : all_processes())
+            if (!facts.dead && facts.parent == ::getpid()) ::kill(facts.pid, SIGKILL);
         while (::waitpid(-1, nullptr, WNOHANG) > 0) {
         }
         if (::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) return;

@@ -1,22 +1,19 @@
 #pragma once
 
-#include <sys/resource.h>
-#include <sys/types.h>
+#include <unordered_set>
 
-#include <cstddef>
+#include "launcher/process_table.hpp"
 
 namespace sandpipe::launcher {
 
-// A plain command's tree: the members of its process group, and descendants of this process that left the group and
-// carry the command's mark. The group must be pinned: its leader is unreaped. Each call passes over /proc: for stops
-// and ends, not for every start.
+/// Passes over /proc: for stops and ends, not for every start. No snapshot: a process that is made meanwhile may be
+/// missed, and so may one whose parent ends.
+[[nodiscard]] ProcessTable look_at_processes(const std::unordered_set<pid_t>& leaders);
 
-/// How many processes of the tree live; zombies do not count.
-[[nodiscard]] std::size_t count_tree(pid_t group, rlim_t mark);
-
-/// Signals the whole tree. Those outside the group are signalled by pidfd, after a second look at their mark, so that
-/// a number that was given away meanwhile is never hit.
-void signal_tree(pid_t group, rlim_t mark, int signal);
+/// To the members of a group whose leader is unreaped, or to the leader where it is not in its group yet.
+void signal_group(pid_t leader, int signal) noexcept;
+/// By pidfd, after a second look at its start time: a number that was given away since is never hit.
+void signal_process(const ProcessFacts& process, int signal);
 
 /// Ends everything below this process and reaps it; returns after at most about a second.
 void end_all_descendants();

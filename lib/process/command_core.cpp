@@ -270,6 +270,7 @@ void CommandCore::fill_in_facts() {
     if (const auto* exited = std::get_if<Exited>(&status_)) facts_.exit_code = exited->code;
     facts_.failed = facts_.exit_code != 0 || cause_ != Cause::finished;
     facts_.forced = stop_.forced();
+    facts_.abandoned = stop_.abandoned() || (ended_ && ended_->abandoned);
     facts_.pipe_held_open = program_started_ && drain_.held_open();
     facts_.out_facts = output_[0].facts();
     facts_.err_facts = output_[1].facts();

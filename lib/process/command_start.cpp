@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "process/command_core.hpp"
+#include "process/launcher_process.hpp"
 #include "process/start_request.hpp"
+#include "process/steady_time.hpp"
 #include "sys/descriptors.hpp"
 
 namespace sandpipe::detail {
@@ -93,7 +95,7 @@ void CommandCore::begin() {
     // Ended before it began: by close(), which reaches it from the moment it is made.
     if (settled_) return complete_waiters();
     io_.emplace(*strand_);
-    arm(io_->start_timer, asked_at_ + fields_.start_timeout, &CommandCore::on_start_time);
+    arm(io_->start_timer, later(asked_at_, fields_.start_timeout), &CommandCore::on_start_time);
     runtime_->take_place(
         id_, [self = shared_from_this()] { self->on_strand([](CommandCore& core) { core.on_place(); }); });
 }
@@ -112,6 +114,8 @@ void CommandCore::send_request(StdioPlan stdio) {
         return on_start_failed({Stage::resources, -error, "socketpair"});
     try {
         channel_ = fields_.session ? fields_.session->channel() : runtime_->launcher();
+    } catch (const LauncherShortage& shortage) {
+        return on_start_failed({Stage::resources, shortage.error(), "the launcher"});
     } catch (const Error& error) {
         return fail_start({Stage::launcher, error.code(), {}, error.text()});
     }
@@ -136,7 +140,7 @@ void CommandCore::on_started(const wire::Started& message) {
     status_ = Exited{};
     runtime_->log(LogLevel::info, id_,
                   "started " + fields_.program + " as pid " + std::to_string(message.pid));
-    if (timeout_ != kNoTimeout) arm(io_->deadline, started_at_ + timeout_, &CommandCore::on_deadline);
+    if (timeout_ != kNoTimeout) arm(io_->deadline, later(started_at_, timeout_), &CommandCore::on_deadline);
     for (std::size_t pipe = 0; pipe < 2; ++pipe) read_when_ready(pipe);
     if (const auto* bytes = std::get_if<Input::Bytes>(&fields_.input.source())) {
         input_ = bytes->data;

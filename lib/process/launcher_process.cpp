@@ -134,8 +134,7 @@ class Start {
         int error = sys::make_socket_pair(pair);
         if (error == 0) error = sys::open_pidfd(::getpid(), host_);
         if (error < 0)
-            throw Error(Errc::sandbox_failed,
-                        std::string("cannot make the launcher's sockets: ") + std::strerror(-error));
+            throw LauncherShortage(-error, std::string("cannot make the launcher's sockets: ") + std::strerror(-error));
         control_ = std::move(pair.first);
         helper_end_ = std::move(pair.second);
     }
@@ -163,6 +162,8 @@ class Start {
         std::string text = "the launcher cannot be started:";
         for (const Attempt& attempt : attempts_)
             text += " " + attempt.what + ": " + std::strerror(attempt.error) + ";";
+        const int first = attempts_.empty() ? 0 : attempts_.front().error;
+        if (sys::is_shortage(first)) throw LauncherShortage(first, text);
         throw Error(Errc::sandbox_dependency_missing,
                     text +
                         " allow memfds to be executed (sysctl vm.memfd_noexec=0), or install the launcher and"

@@ -7,6 +7,9 @@
 #include <chrono>
 #include <utility>
 
+#include "sys/descriptors.hpp"
+#include "wire/messages.hpp"
+
 namespace sandpipe::detail {
 
 using Lock = std::lock_guard<std::mutex>;
@@ -31,9 +34,17 @@ void PacketChannel::flush() {
         for (const unique_fd& fd : queue_.front().fds) fds.push_back(fd.get());
         const int error = wire::send_packet(socket_->native_handle(), queue_.front().bytes, fds);
         if (error == -EAGAIN || error == -ETOOMANYREFS) return wait_to_send(error == -ETOOMANYREFS);
+        if (sys::is_shortage(-error)) refuse(queue_.front(), -error);
         // A packet that cannot be sent at all closes its descriptors: its command is lost, the next may pass.
         queue_.pop_front();
     }
+}
+
+/// Answers in place of the launcher, on the socket that it would have got: the first of the packet's.
+void PacketChannel::refuse(const Outgoing& packet, int error) {
+    if (packet.fds.empty()) return;
+    const wire::Failure failure{Stage::resources, error, "the request"};
+    (void)wire::send_packet(packet.fds.front().get(), wire::encode(failure));  // who has gone needs no answer
 }
 
 void PacketChannel::wait_to_send(bool descriptors_under_way) {

@@ -49,6 +49,7 @@ class PacketChannel : public std::enable_shared_from_this<PacketChannel> {
 
     PacketChannel(const asio::any_io_executor& executor, unique_fd socket);
     void flush();
+    static void refuse(const Outgoing& packet, int error);
     void wait_to_send(bool descriptors_under_way);
     void on_readable(const OnPacket& on_packet);
 

@@ -15,6 +15,7 @@
 
 #include <unistd.h>
 
+#include "process/helper_end.hpp"
 #include "process/launcher_process.hpp"
 #include "process/log.hpp"
 #include "process/runtime_core.hpp"
@@ -87,6 +88,9 @@ std::shared_ptr<PacketChannel> RuntimeCore::launcher() {
 
 void RuntimeCore::start_launcher_in(Launcher& slot) {
     if (slot.channel) log(LogLevel::warning, 0, "a launcher was lost; starting another");
+    std::vector<unique_fd> lost;
+    if (slot.pidfd) lost.push_back(std::move(slot.pidfd));
+    const EndingHelpers ending(std::move(lost));
     LauncherProcess process = start_launcher(options_.launcher_path);
     slot.channel = PacketChannel::open(executor_, std::move(process.control));
     slot.pidfd = std::move(process.pidfd);
@@ -171,13 +175,17 @@ void RuntimeCore::stop_commands() {
         if (member->is_command()) member->request_end();
 }
 
-void RuntimeCore::cut_off() noexcept {
+std::vector<unique_fd> RuntimeCore::cut_off() {
     closed_ = true;
+    std::vector<unique_fd> helpers;
     // In a forked child the sockets are the parent's too, and are not ours to shut down.
-    if (::getpid() != owner_) return;
+    if (::getpid() != owner_) return helpers;
     const Lock lock(mutex_);
-    for (const Launcher& slot : launchers_)
+    for (Launcher& slot : launchers_) {
         if (slot.channel) slot.channel->shut_down();
+        if (slot.pidfd) helpers.push_back(std::move(slot.pidfd));
+    }
+    return helpers;
 }
 
 void RuntimeCore::release_io() noexcept {
@@ -204,7 +212,7 @@ Runtime::Runtime(asio::any_io_executor executor, RuntimeOptions options) {
     asio::use_service<detail::RuntimeService>(asio::query(executor, asio::execution::context)).add(core_);
 }
 
-Runtime::~Runtime() { core_->cut_off(); }
+Runtime::~Runtime() { const detail::EndingHelpers ending(core_->cut_off()); }
 
 namespace {
 
@@ -224,7 +232,8 @@ awaitable<void> Runtime::close() {
     core->refuse_starts();
     co_await end_members(core, true);
     co_await end_members(core, false);
-    core->cut_off();
+    detail::EndingHelpers helpers(core->cut_off());
+    co_await helpers.ended();
 }
 
 }  // namespace sandpipe

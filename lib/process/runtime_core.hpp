@@ -75,8 +75,8 @@ class RuntimeCore : public std::enable_shared_from_this<RuntimeCore> {
     void end_members(const std::function<bool(const RuntimeMember&)>& which, Completion<bool> done);
     /// Asks every command to end, and waits for none.
     void stop_commands();
-    /// The Runtime object is gone: cuts the helpers off. Never throws or blocks.
-    void cut_off() noexcept;
+    /// Cuts the helpers off, so that they end with all that is below them, and hands over their pidfds. Never blocks.
+    [[nodiscard]] std::vector<unique_fd> cut_off();
     /// The context is being destroyed.
     void release_io() noexcept;
 

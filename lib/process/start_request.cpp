@@ -75,6 +75,15 @@ std::string size_hint(const wire::StartCommand& request) {
            " pass data by stdin or a file";
 }
 
+/// Where the program may be all the same.
+std::string passed_over(const wire::Failure& failure) {
+    if (failure.passed_over.empty()) return {};
+    if (failure.passed_over_error == EISDIR) return "; " + failure.passed_over + " is a directory";
+    const std::string directory = failure.passed_over.substr(0, failure.passed_over.rfind('/'));
+    return "; " + directory + " could not be searched: " +
+           std::error_code(failure.passed_over_error, std::generic_category()).message();
+}
+
 std::string program_hint(const wire::Failure& failure, const wire::StartCommand& request) {
     if (failure.error == ENOEXEC)
         return "no executable format and no \"#!\" line: start it by its interpreter, such as sh";
@@ -83,7 +92,7 @@ std::string program_hint(const wire::Failure& failure, const wire::StartCommand&
     if (failure.error == ETXTBSY) return "another process still has it open for writing";
     const std::string& name = request.argv.front();
     if (name.find('/') != std::string::npos) return "a relative path is relative to the command's cwd";
-    return "not found in the command's PATH";
+    return "not found in the command's PATH" + passed_over(failure);
 }
 
 }  // namespace

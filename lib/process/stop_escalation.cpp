@@ -1,5 +1,7 @@
 #include "stop_escalation.hpp"
 
+#include "process/steady_time.hpp"
+
 namespace sandpipe::detail {
 
 StopEscalation::Step StopEscalation::request(Cause cause, Clock::time_point now) {
@@ -7,7 +9,7 @@ StopEscalation::Step StopEscalation::request(Cause cause, Clock::time_point now)
         cause_ = cause;
         if (policy_.kill_at_once || policy_.grace <= policy_.grace.zero()) return kill(now);
         phase_ = Phase::grace;
-        next_ = now + policy_.grace;
+        next_ = later(now, policy_.grace);
         return {Act::signal, next_};
     }
     const bool asked_again = phase_ == Phase::grace && cause == Cause::cancelled;
@@ -25,7 +27,7 @@ StopEscalation::Step StopEscalation::on_time(Clock::time_point now) {
 StopEscalation::Step StopEscalation::kill(Clock::time_point now) {
     phase_ = Phase::killed;
     forced_ = true;
-    next_ = now + policy_.abandon_after;
+    next_ = later(now, policy_.abandon_after);
     return {Act::kill, next_};
 }
 

@@ -36,6 +36,8 @@ class StopEscalation {
     /// The first reason; meaningful once requested.
     [[nodiscard]] Cause cause() const noexcept { return cause_; }
     [[nodiscard]] bool forced() const noexcept { return forced_; }
+    /// It was given up: SIGKILL did not end it in time.
+    [[nodiscard]] bool abandoned() const noexcept { return phase_ == Phase::abandoned; }
 
   private:
     enum class Phase : std::uint8_t { idle, grace, killed, abandoned };

@@ -184,7 +184,8 @@ std::string marker_line(std::string_view marker, const Denial& denial) {
 std::string trailer_lines(std::string_view marker, const CommandFacts& facts) {
     const std::string status =
         std::visit([&](const auto& ending) { return status_line(ending, facts); }, facts.status);
-    return with_marker(marker, cause_line(facts)) + with_marker(marker, status);
+    const std::string rest = facts.abandoned ? "not ended by SIGKILL: it may still run" : "";
+    return with_marker(marker, cause_line(facts)) + with_marker(marker, status) + with_marker(marker, rest);
 }
 
 std::string TextRenderer::render(const OutputEvent& event) {

@@ -39,6 +39,10 @@ int write_all(int fd, const char* bytes, std::size_t size) noexcept {
 
 }  // namespace
 
+bool is_shortage(int error) noexcept {
+    return error == EAGAIN || error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+}
+
 int lift(unique_fd& fd) noexcept {
     if (fd.get() >= kFirstFree) return 0;
     const int lifted = ::fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirstFree);

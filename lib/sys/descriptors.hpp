@@ -7,6 +7,9 @@
 
 namespace sandpipe::sys {
 
+/// Whether this errno says that processes, descriptors or memory are short, which may pass.
+[[nodiscard]] bool is_shortage(int error) noexcept;
+
 /// The two ends of a pipe, with names instead of indices.
 struct Pipe {
     unique_fd read_end;

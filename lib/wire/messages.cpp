@@ -69,13 +69,16 @@ bool decode(std::string_view packet, CellReady& message) {
 }
 
 std::string encode(const Failure& message) {
-    return begin(MessageType::failed).number(message.stage).number(message.error).text(message.path).take();
+    Encoder out = begin(MessageType::failed);
+    out.number(message.stage).number(message.error).text(message.path);
+    return out.text(message.passed_over).number(message.passed_over_error).take();
 }
 
 bool decode(std::string_view packet, Failure& message) {
     Decoder in(packet);
-    return expect(in, MessageType::failed) &&
-           in.number(message.stage).number(message.error).text(message.path).complete();
+    if (!expect(in, MessageType::failed)) return false;
+    in.number(message.stage).number(message.error).text(message.path);
+    return in.text(message.passed_over).number(message.passed_over_error).complete();
 }
 
 std::string encode(const Started& message) {
@@ -119,14 +122,16 @@ bool decode(std::string_view packet, Denied& message) {
 std::string encode(const Ended& message) {
     Encoder out = begin(MessageType::ended);
     out.number(message.monotonic_ns).number(message.wait_status).number(message.survivors_ended);
-    return out.number(message.user_us).number(message.system_us).number(message.max_rss_bytes).take();
+    out.number(message.user_us).number(message.system_us).number(message.max_rss_bytes);
+    return out.number(message.abandoned).take();
 }
 
 bool decode(std::string_view packet, Ended& message) {
     Decoder in(packet);
     if (!expect(in, MessageType::ended)) return false;
     in.number(message.monotonic_ns).number(message.wait_status).number(message.survivors_ended);
-    return in.number(message.user_us).number(message.system_us).number(message.max_rss_bytes).complete();
+    in.number(message.user_us).number(message.system_us).number(message.max_rss_bytes);
+    return in.number(message.abandoned).complete();
 }
 
 std::string encode(const Signal& message) { return begin(MessageType::signal).number(message.signal).take(); }

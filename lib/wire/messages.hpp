@@ -28,6 +28,7 @@ inline constexpr std::size_t kMaxInlineBytes = 32 * 1024;
 inline constexpr std::size_t kMaxPacketBytes = kMaxInlineBytes + 1024;
 inline constexpr std::size_t kMaxPacketFds = 8;
 
+
 enum class MessageType : std::uint32_t {
     start_command = 1,
     make_cell,
@@ -47,6 +48,10 @@ struct Failure {
     Stage stage = Stage::launcher;
     std::int32_t error = 0;
     std::string path;
+    /// A program that is missing: the first of the candidates in PATH that was passed over for another reason than
+    /// being missing, and that reason (EISDIR: it is a directory). Empty: all of them are missing.
+    std::string passed_over = {};
+    std::int32_t passed_over_error = 0;
 };
 
 /// Descriptors: record socket, stdin, stdout, stderr, and the body's memfd if the packet is `detached`.
@@ -105,6 +110,7 @@ struct Ended {
     std::int64_t user_us = 0;
     std::int64_t system_us = 0;
     std::uint64_t max_rss_bytes = 0;
+    bool abandoned = false;  ///< SIGKILL has not ended all of the tree
 };
 
 /// To the whole tree. SIGKILL is final: what left the process group is hunted by the command's mark.

@@ -121,7 +121,8 @@ int receive_packet(int socket, Packet& packet) {
     take_descriptors(header, packet.fds);
     packet.bytes.resize(static_cast<std::size_t>(got));
     if (got == 0) return 0;
-    if (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) return -EPROTO;
+    if (header.msg_flags & MSG_TRUNC) return -EPROTO;
+    if (header.msg_flags & MSG_CTRUNC) return -EMFILE;
     for (unique_fd& fd : packet.fds)
         if (const int error = sys::lift(fd); error < 0) return error;
     return is_detached(packet.bytes) ? read_body(packet) : 1;

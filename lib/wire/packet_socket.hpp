@@ -21,7 +21,8 @@ struct Packet {
 [[nodiscard]] int send_packet(int socket, std::string_view bytes, std::span<const int> fds = {});
 
 /// Takes one packet without blocking. Returns 1, 0 at end of file, or -errno; -EPROTO for a packet that was
-/// cut or whose body cannot be read. All descriptors are CLOEXEC and at least 3.
+/// cut or whose body cannot be read, -EMFILE where this process could not take all of its descriptors: those that came
+/// are in `packet`. All descriptors are CLOEXEC and at least 3.
 [[nodiscard]] int receive_packet(int socket, Packet& packet);
 
 }  // namespace sandpipe::wire

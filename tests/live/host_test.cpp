@@ -20,7 +20,9 @@ class HostKind : public ProcessFixture {
     ProgramResult last;
 };
 
-TEST_F(HostKind, WithoutStandardDescriptors) { expect_good({"host_closed_stdio"}); }
+TEST_F(HostKind, WithoutStandardDescriptors) {
+    for (const char* closed : {"0", "1", "2", "01", "02", "12", "012"}) expect_good({"host_closed_stdio", closed});
+}
 
 TEST_F(HostKind, WithDescriptorsThatAreNotCloexec) {
     expect_good({"host_foreign_descriptors", program("live_report_state")});
@@ -52,7 +54,9 @@ TEST_F(HostKind, WithFewDescriptors) {
 
 TEST_F(HostKind, ThatIsInterruptedAllTheTime) { expect_good({"host_interrupted"}); }
 
-TEST_F(HostKind, WhoseThreadsChangeTheEnvironment) { expect_good({"host_setenv_thread"}); }
+TEST_F(HostKind, WhoseThreadsTakeMemorySetHandlersAndChangeTheEnvironment) {
+    expect_good({"host_busy_threads", std::to_string(rounds(200))});
+}
 
 TEST_F(HostKind, WhoseStartingThreadEnds) { expect_good({"host_thread_ends"}); }
 

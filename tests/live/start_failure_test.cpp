@@ -7,38 +7,14 @@
 
 #include <cerrno>
 
-#include "support/process_fixture.hpp"
+#include "support/start_failures.hpp"
 
 namespace sandpipe::testing {
 namespace {
 
 using ::testing::HasSubstr;
 
-class StartFailure : public ProcessFixture {
-  protected:
-    /// Runs it, expects that no program ran, and says why.
-    NotStarted refused(BinaryInvocation invocation) {
-        const BinaryExecResult result = exec(std::move(invocation));
-        EXPECT_EQ(result.cause, Cause::not_started);
-        EXPECT_TRUE(result.failed);
-        EXPECT_EQ(result.exit_code, -1);
-        EXPECT_EQ(result.out, "");
-        EXPECT_FALSE(result.forced);
-        EXPECT_FALSE(result.pipe_held_open);
-        const auto* failure = std::get_if<NotStarted>(&result.status);
-        EXPECT_NE(failure, nullptr);
-        return failure ? *failure : NotStarted{};
-    }
-    std::string place(const std::string& name) const { return (scratch() / name).string(); }
-};
-
-void expect_failure(const NotStarted& failure, Stage stage, int error, const std::string& path,
-                    const std::string& hint) {
-    EXPECT_EQ(to_string(failure.stage), to_string(stage));
-    EXPECT_EQ(failure.error, std::error_code(error, std::generic_category()));
-    EXPECT_EQ(failure.path, path);
-    EXPECT_THAT(failure.hint, HasSubstr(hint));
-}
+class StartFailure : public StartFailureFixture {};
 
 TEST_F(StartFailure, MissingProgram) {
     expect_failure(refused(command("/no/such/program")), Stage::program, ENOENT, "/no/such/program", "cwd");
@@ -113,51 +89,7 @@ TEST_F(StartFailure, NothingIsLeftOfManyFailures) {
         EXPECT_THAT(zombies_of(launcher), ::testing::IsEmpty());
 }
 
-class Path : public StartFailure {
-  protected:
-    void make(const std::string& directory, const std::string& name, const std::string& says,
-              unsigned mode = 0755) {
-        std::filesystem::create_directories(place(directory));
-        write_file(place(directory + "/" + name), "#!/bin/sh\necho " + says + "\n", mode);
-    }
-    BinaryInvocation with_path(const std::string& name, const std::string& path) const {
-        return command(name).env(Environment::empty().set("PATH", path));
-    }
-};
-
-TEST_F(Path, TheFirstDirectoryWins) {
-    make("a", "tool", "from a");
-    make("b", "tool", "from b");
-    EXPECT_EQ(exec(with_path("tool", place("a") + ":" + place("b"))).out, "from a");
-    EXPECT_EQ(exec(with_path("tool", place("b") + ":" + place("a"))).out, "from b");
-    EXPECT_EQ(exec(with_path("tool", "/no/such:" + place("b"))).out, "from b");
-}
-
-TEST_F(Path, WhatCannotBeExecutedIsPassedOver) {
-    make("a", "tool", "never", 0644);
-    make("b", "tool", "from b");
-    std::filesystem::create_directories(place("c/tool"));
-    EXPECT_EQ(exec(with_path("tool", place("a") + ":" + place("c") + ":" + place("b"))).out, "from b");
-    expect_failure(refused(with_path("tool", place("a"))), Stage::permission, EACCES, place("a/tool"),
-                   "chmod");
-    expect_failure(refused(with_path("tool", place("c"))), Stage::program, EACCES, place("c/tool"),
-                   "directory");
-}
-
-TEST_F(Path, TheCommandsOwnComesFirstAndThenTheRuntimes) {
-    EXPECT_EQ(exec(command("echo").args("found").env(Environment::empty())).out, "found");
-    expect_failure(refused(with_path("echo", place("empty"))), Stage::program, ENOENT, "echo", "PATH");
-}
-
-TEST_F(Path, RelativeProgramsStandInTheCommandsCwd) {
-    make("d", "tool", "from d");
-    EXPECT_EQ(exec(command("./tool").cwd(place("d"))).out, "from d");
-    EXPECT_EQ(exec(command("d/tool").cwd(scratch().string())).out, "from d");
-    EXPECT_EQ(exec(with_path("tool", "").cwd(place("d"))).out, "from d")
-        << "an empty directory means the cwd";
-}
-
-class WrongInvocation : public StartFailure {
+class WrongInvocation : public StartFailureFixture {
   protected:
     void expect_thrown(BinaryInvocation invocation, const std::string& named) {
         try {

@@ -115,6 +115,19 @@ TEST_F(Stop, DescendantsThatLeftTheGroupAndIgnoreTerm) {
     EXPECT_TRUE(result.forced);
 }
 
+TEST_F(Stop, DescendantsThatLeftTheGroupAndTheirEnvironment) {
+    // As long as its parents live, a process is known by them.
+    const BinaryExecResult result = timed_out(sh("setsid env -i /bin/sleep 60 & wait").stop(grace(5s)));
+    EXPECT_FALSE(result.forced);
+}
+
+TEST_F(Stop, ALeaderThatLeftItsOwnGroup) {
+    const std::string join = "import os,time; child=os.fork(); child or (os.setpgid(0,0), time.sleep(60)); "
+                             "time.sleep(.1); os.setpgid(0,child); time.sleep(60)";
+    (void)timed_out(command("python3").args("-c", join).stop(grace(5s)), 500ms);
+    EXPECT_LT(took, 3s);
+}
+
 TEST_F(Stop, AWorkerOfAnOwnSessionWorksNoMore) {
     const std::string beat = (scratch() / "beat").string();
     (void)timed_out(sh("setsid sh -c 'while :; do date +%N >> " + beat + "; sleep .02; done' & wait"), 500ms);

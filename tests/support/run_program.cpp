@@ -117,6 +117,12 @@ ProgramResult RunningProgram::wait(std::chrono::milliseconds limit) {
     return result;
 }
 
+std::vector<std::string> as_user(unsigned uid, std::vector<std::string> argv) {
+    const std::string id = std::to_string(uid);
+    argv.insert(argv.begin(), {"/usr/bin/setpriv", "--reuid=" + id, "--regid=" + id, "--clear-groups", "--"});
+    return argv;
+}
+
 ProgramResult run_program(const std::vector<std::string>& argv, const std::string& input,
                           std::chrono::milliseconds limit) {
     RunningProgram running(argv);

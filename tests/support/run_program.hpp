@@ -19,6 +19,9 @@ struct ProgramResult {
 [[nodiscard]] ProgramResult run_program(const std::vector<std::string>& argv, const std::string& input = {},
                                         std::chrono::milliseconds limit = std::chrono::seconds{30});
 
+/// `argv` as another user and without any groups, by setpriv(1). For root only.
+[[nodiscard]] std::vector<std::string> as_user(unsigned uid, std::vector<std::string> argv);
+
 /// A program that runs beside the test. The destructor kills and reaps it.
 class RunningProgram {
   public:

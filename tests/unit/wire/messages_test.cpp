@@ -68,10 +68,10 @@ std::vector<std::string> one_of_each() {
             encode(make_cell()),
             encode(DiscardCommand{5}),
             encode(cell_ready()),
-            encode(Failure{Stage::cwd, 2, "/x"}),
+            encode(Failure{Stage::cwd, 2, "/x", "/y", 3}),
             encode(Started{kBig, 42}),
             encode(denied()),
-            encode(Ended{kBig, 9, 2, 3, 4, 5}),
+            encode(Ended{kBig, 9, 2, 3, 4, 5, true}),
             encode(Signal{15}),
             encode(Acknowledge{6})};
 }
@@ -103,10 +103,11 @@ TEST(Messages, ComeBackAsTheyWere) {
     EXPECT_EQ(start.cwd, "/w");
     EXPECT_TRUE(start.end_survivors);
     Ended ended;
-    ASSERT_TRUE(decode(encode(Ended{kBig, 9, 2, 3, 4, 5}), ended));
+    ASSERT_TRUE(decode(encode(Ended{kBig, 9, 2, 3, 4, 5, true}), ended));
     EXPECT_EQ(ended.monotonic_ns, kBig);
     EXPECT_EQ(ended.wait_status, 9);
     EXPECT_EQ(ended.survivors_ended, 2U);
+    EXPECT_TRUE(ended.abandoned);
     EXPECT_EQ(ended.user_us, 3);
     EXPECT_EQ(ended.system_us, 4);
     EXPECT_EQ(ended.max_rss_bytes, 5U);
@@ -123,12 +124,12 @@ TEST(Messages, EncodeTheSameAgainAfterDecoding) {
     ASSERT_TRUE(decode(encode(make_cell()), make));
     ASSERT_TRUE(decode(encode(cell_ready()), ready));
     ASSERT_TRUE(decode(encode(denied()), refused));
-    ASSERT_TRUE(decode(encode(Failure{Stage::cwd, 2, "/x"}), failure));
+    ASSERT_TRUE(decode(encode(Failure{Stage::cwd, 2, "/x", "/y", 3}), failure));
     EXPECT_EQ(encode(start), encode(start_command()));
     EXPECT_EQ(encode(make), encode(make_cell()));
     EXPECT_EQ(encode(ready), encode(cell_ready()));
     EXPECT_EQ(encode(refused), encode(denied()));
-    EXPECT_EQ(encode(failure), encode(Failure{Stage::cwd, 2, "/x"}));
+    EXPECT_EQ(encode(failure), encode(Failure{Stage::cwd, 2, "/x", "/y", 3}));
 }
 
 TEST(Messages, AreTakenByTheirOwnDecoderOnly) {
