@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <utility>
 
+#include "process/audit_trail.hpp"
 #include "wire/packet_socket.hpp"
+#include "wire/relay_messages.hpp"
 
 namespace sandpipe::detail {
 namespace {
@@ -110,6 +112,24 @@ void CommandCore::stop() {
     on_strand([](CommandCore& core) { core.request_stop(Cause::cancelled); });
 }
 
+void CommandCore::end_at_once() {
+    on_strand([](CommandCore& core) {
+        core.request_stop(Cause::cancelled);
+        core.request_stop(Cause::cancelled);
+    });
+}
+
+void CommandCore::relay_signal(int signal, bool to_all) {
+    on_strand([signal, to_all](CommandCore& core) {
+        if (core.settled_ || core.ended_) return;
+        if (!core.program_started_ && to_all && signal != SIGCONT) return core.request_stop(Cause::cancelled);
+        if (!core.program_started_ || !core.io_ || !core.io_->record) return;
+        // A cell that is gone shows as end of file on the same socket.
+        (void)wire::send_packet(core.io_->record->native_handle(),
+                                wire::encode(wire::RelayedSignal{signal, to_all}));
+    });
+}
+
 void CommandCore::abandon() {
     on_strand([](CommandCore& core) {
         core.discarding_ = true;
@@ -163,6 +183,7 @@ void CommandCore::on_denied(const wire::Denied& message) {
     if (wire::send_packet(io_->record->native_handle(), wire::encode(wire::Acknowledge{message.id})) < 0)
         on_lost();
     runtime_->log(LogLevel::info, id_, "denied " + denial.operation + " " + denial.resolved);
+    if (fields_.audit) fields_.audit->record(id_, DeniedAct{denial});
     sequencer_.on_denial(std::move(denial), ends);
     pass_on();
 }

@@ -62,6 +62,11 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     void close_input();
     /// Asks for the end; again: kills.
     void stop();
+    /// Kills.
+    void end_at_once();
+    /// Sends a signal that begins no stop, to the first process or to all of them. In a session only. Before the
+    /// program runs there is nobody to take it: one to all ends the start, another one is dropped.
+    void relay_signal(int signal, bool to_all);
     /// Nobody will ask for output any more: the command is stopped and seen to its end.
     void abandon();
 

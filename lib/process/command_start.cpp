@@ -1,15 +1,15 @@
 #include <sandpipe/error.hpp>
 
-#include <sys/random.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <utility>
 
+#include "process/audit_trail.hpp"
 #include "process/command_core.hpp"
+#include "process/entry.hpp"
+#include "process/random_hex.hpp"
 #include "process/start_request.hpp"
 #include "sys/descriptors.hpp"
 
@@ -17,19 +17,6 @@ namespace sandpipe::detail {
 namespace {
 
 constexpr std::size_t kMarkerBytes = 6;
-
-std::string random_marker() {
-    std::array<unsigned char, kMarkerBytes> random{};
-    if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
-        throw Error(Errc::sandbox_failed, "getrandom gave no random numbers");
-    std::string text;
-    for (const unsigned byte : random) {
-        char digits[3];
-        std::snprintf(digits, sizeof digits, "%02x", byte);
-        text += digits;
-    }
-    return text;
-}
 
 /// Absolute, because the launcher has a cwd of its own. In a session the workspace is the base.
 std::string absolute_cwd(const std::string& cwd, const Session* session) {
@@ -51,6 +38,7 @@ std::shared_ptr<CommandCore> CommandCore::make(std::shared_ptr<RuntimeCore> runt
                                                BinaryInvocation invocation, const CommandDefaults& defaults,
                                                Mode mode) {
     runtime->check_usable();
+    if (invocation.fields().session) enter_directly(invocation.fields());
     check_invocation(invocation.fields());
     if (mode == Mode::settled && std::holds_alternative<Input::Stream>(invocation.fields().input.source()))
         throw Error(Errc::invalid_sandbox_config,
@@ -67,9 +55,9 @@ CommandCore::CommandCore(std::shared_ptr<RuntimeCore> runtime, BinaryInvocation 
     : runtime_(std::move(runtime)),
       fields_(std::move(invocation.fields())),
       mode_(mode),
-      id_(runtime_->next_id()),
+      id_(fields_.audit ? fields_.audit->take_id() : runtime_->next_id()),
       strand_(asio::make_strand(runtime_->executor())),
-      marker_(random_marker()),
+      marker_(random_hex(kMarkerBytes)),
       timeout_(fields_.timeout.value_or(defaults.timeout)),
       stop_(fields_.stop),
       sequencer_(fields_.order == Order::merged ? StreamTag::merged : StreamTag::out),
@@ -110,7 +98,7 @@ void CommandCore::send_request(StdioPlan stdio) {
     if (const int error = sys::make_socket_pair(record); error < 0)
         return on_start_failed({Stage::resources, -error, "socketpair"});
     try {
-        channel_ = fields_.session ? fields_.session->channel() : runtime_->launcher();
+        channel_ = fields_.session ? fields_.session->channel() : runtime_->launcher().control;
     } catch (const Error& error) {
         return fail_start({Stage::launcher, error.code(), {}, error.text()});
     }
@@ -152,6 +140,7 @@ void CommandCore::on_start_failed(const wire::Failure& failure) {
 
 void CommandCore::fail_start(NotStarted failure) {
     if (settled_) return;
+    if (fields_.audit) fields_.audit->record(id_, StartFailed{fields_.program, failure});
     status_ = std::move(failure);
     if (stop_.requested()) cause_ = stop_.cause();
     settle();

@@ -7,10 +7,11 @@
 
 namespace sandpipe::detail {
 
-/// A started helper: its control socket, and a pidfd that tells when it has ended.
+/// A started helper: its control socket, a pidfd that tells when it has ended, and its number until then.
 struct LauncherProcess {
     unique_fd control;
     unique_fd pidfd;
+    int pid = -1;
 };
 
 /// Starts the helper: the embedded image from a sealed memfd; where that cannot be executed, the installed
