@@ -7,7 +7,6 @@
 
 #include "process/audit_trail.hpp"
 #include "wire/packet_socket.hpp"
-#include "wire/relay_messages.hpp"
 
 namespace sandpipe::detail {
 namespace {
@@ -122,12 +121,16 @@ void CommandCore::end_at_once() {
 void CommandCore::relay_signal(int signal, bool to_all) {
     on_strand([signal, to_all](CommandCore& core) {
         if (core.settled_ || core.ended_) return;
-        if (!core.program_started_ && to_all && signal != SIGCONT) return core.request_stop(Cause::cancelled);
-        if (!core.program_started_ || !core.io_ || !core.io_->record) return;
-        // A cell that is gone shows as end of file on the same socket.
-        (void)wire::send_packet(core.io_->record->native_handle(),
-                                wire::encode(wire::RelayedSignal{signal, to_all}));
+        if (!core.channel_ && to_all && signal != SIGCONT) return core.request_stop(Cause::cancelled);
+        core.relayed_.push_back({signal, to_all});
+        if (core.program_started_) core.pass_relayed_on();
     });
+}
+
+void CommandCore::pass_relayed_on() {
+    for (const wire::RelayedSignal& signal : std::exchange(relayed_, {}))
+        // A cell that is gone shows as end of file on the same socket.
+        if (io_ && io_->record) (void)wire::send_packet(io_->record->native_handle(), wire::encode(signal));
 }
 
 void CommandCore::abandon() {

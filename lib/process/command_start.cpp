@@ -28,6 +28,13 @@ std::string absolute_cwd(const std::string& cwd, const Session* session) {
     return cwd.empty() ? base.string() : (base / cwd).string();
 }
 
+/// The command has them now: who waits for the end of what it writes must not wait for us as well.
+void let_go_of_descriptors(InvocationFields& fields) {
+    if (std::holds_alternative<Input::Descriptor>(fields.input.source())) fields.input = Input::none();
+    for (Output* output : {&fields.out, &fields.err})
+        if (std::holds_alternative<Output::Descriptor>(output->sink())) *output = Output::discard();
+}
+
 std::optional<OutputLimit> limit_of(const InvocationFields& fields, const CommandDefaults& defaults) {
     return fields.limit ? fields.limit : defaults.limit;
 }
@@ -90,6 +97,7 @@ void CommandCore::on_place() {
     if (settled_) return;
     StdioPlan stdio = plan_stdio(fields_);
     if (stdio.failure) return on_start_failed(*stdio.failure);
+    let_go_of_descriptors(fields_);
     send_request(std::move(stdio));
 }
 
@@ -130,6 +138,7 @@ void CommandCore::on_started(const wire::Started& message) {
         input_ends_ = true;
     }
     write_input();
+    pass_relayed_on();
     if (start_waiter_) start_waiter_.succeed(true);
 }
 

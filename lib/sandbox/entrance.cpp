@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -26,6 +27,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kTicketBytes = 16;
 
+std::atomic<std::chrono::nanoseconds> ticket_lifetime{kTicketLifetime};
+
 /// Both are private to the user; /tmp is also hidden from every sandbox that is not given the host's.
 std::vector<std::string> places(const std::vector<std::string>& environment) {
     std::vector<std::string> directories{"/tmp"};
@@ -42,9 +45,10 @@ bool is_own_user(int socket) {
 
 }  // namespace
 
-Entrance::Entrance(std::shared_ptr<detail::RuntimeCore> runtime, std::string image,
-                   std::chrono::nanoseconds lifetime)
-    : runtime_(std::move(runtime)), image_(std::move(image)), book_(lifetime) {}
+void set_ticket_lifetime(std::chrono::nanoseconds lifetime) noexcept { ticket_lifetime = lifetime; }
+
+Entrance::Entrance(std::shared_ptr<detail::RuntimeCore> runtime, std::string image)
+    : runtime_(std::move(runtime)), image_(std::move(image)), book_(ticket_lifetime.load()) {}
 
 void Entrance::admit(InvocationFields& fields) {
     auto entry = std::make_shared<detail::Entry>();

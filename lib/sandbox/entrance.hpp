@@ -28,14 +28,16 @@ namespace sandpipe {
 /// A wrapped command must be started within this time; a ticket is no use afterwards.
 inline constexpr std::chrono::seconds kTicketLifetime{60};
 
+/// For tests: the lifetime in sessions that are made from now on.
+void set_ticket_lifetime(std::chrono::nanoseconds lifetime) noexcept;
+
 /// A session's door for relays: gives out tickets, takes in who brings one, runs the ticket's command in the session with
 /// the relay's descriptors, and tells the relay how it ended. It waits (and keeps the context at work) only while a
 /// ticket can be used or a relay is served. Thread-safe.
 class Entrance : public std::enable_shared_from_this<Entrance> {
   public:
     /// `image`: the program that relays are.
-    Entrance(std::shared_ptr<detail::RuntimeCore> runtime, std::string image,
-             std::chrono::nanoseconds lifetime = kTicketLifetime);
+    Entrance(std::shared_ptr<detail::RuntimeCore> runtime, std::string image);
 
     /// Puts a relay's argv in place of the command in `fields`, whose session is set and stays. Where no socket can be
     /// had, the relay is one that refuses with the reason: no other executor can run the command unsandboxed.
