@@ -35,10 +35,17 @@ class BinaryExecutor {
 };
 
 /// Turns an invocation into one that runs contained. The step may wait (for a gate, a mount, a remote host).
+/// Implementations are thread-safe.
 class BinarySandbox {
   public:
     virtual ~BinarySandbox() = default;
+    /// Gives back an invocation that any executor on this machine can run: its `fields()` say all, and their `session`
+    /// is carried along. What it throws reaches whoever wanted to run the command; nothing has started then. It should
+    /// answer cancellation, and runs nothing itself.
     virtual awaitable<BinaryInvocation> wrap(BinaryInvocation invocation) = 0;
+
+    /// The paths that a wrapped command sees when an executor with `inner` runs it. Default: the same.
+    [[nodiscard]] virtual PathDomain path_domain(PathDomain inner) const { return inner; }
 };
 
 }  // namespace sandpipe

@@ -53,7 +53,7 @@ class CommandStream {
     [[nodiscard]] bool started() const noexcept;
     /// The random number in this command's markers, 12 hex digits.
     [[nodiscard]] std::string_view marker() const noexcept;
-    /// Counts up within a Runtime from 1; stands in log records and audit events.
+    /// Counts up within the process, across Runtimes; stands in log records and audit events.
     [[nodiscard]] std::uint64_t id() const noexcept;
 
     /// For the library's own parts.

@@ -16,6 +16,8 @@ namespace sandpipe {
 
 namespace detail {
 class Session;
+struct Entry;
+class AuditTrail;
 }
 
 /// Where a command's stdin comes from. Default: none (an empty /dev/null, never the host's own stdin).
@@ -139,6 +141,9 @@ struct InvocationFields {
     std::optional<OutputLimit> limit;  ///< absent: the executor's default
     StopPolicy stop;
     std::shared_ptr<detail::Session> session;  ///< the sandbox it runs in; set by `wrap` and `shell`
+    /// What program and args stand for, if they are those of an entering relay; set by `wrap`.
+    std::shared_ptr<const detail::Entry> entry;
+    std::shared_ptr<detail::AuditTrail> audit;  ///< where denials and failed starts are told; set by executors
 };
 
 /// What to run: built by chained calls, because g++ 12 cannot take braced lists in a co_await expression.

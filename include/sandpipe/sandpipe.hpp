@@ -5,10 +5,12 @@
 #include <sandpipe/error.hpp>            // what is thrown: wrong configuration, wrong invocations
 #include <sandpipe/runtime.hpp>          // owns the helper processes; one per application
 #include <sandpipe/invocation.hpp>       // command("git").args("log").timeout(10s)
+#include <sandpipe/shell.hpp>            // words to a line and a line to an invocation
 #include <sandpipe/environment.hpp>      //   .env(Environment::standard().set("LC_ALL", "C"))
 #include <sandpipe/end_status.hpp>       // how a command ended, and why
 #include <sandpipe/result.hpp>           // the settled result
 #include <sandpipe/local_executor.hpp>   // runs to the settled result
+#include <sandpipe/sandboxed_executor.hpp>  // the same, each command in a sandbox
 #include <sandpipe/async_exec.hpp>       //   without coroutines
 #include <sandpipe/command_stream.hpp>   // runs with output as it arrives
 #include <sandpipe/output_event.hpp>     //   chunks, denials, the end
@@ -17,5 +19,6 @@
 #include <sandpipe/policy.hpp>           // what a sandboxed command may do
 #include <sandpipe/srt_enforcer.hpp>     // a sandbox session
 #include <sandpipe/enforcement_report.hpp>  // what the machine enforces
+#include <sandpipe/audit.hpp>            // what happened to the sandbox, for whoever answers for it
 #include <sandpipe/stop_on_signals.hpp>  // Ctrl-C of the host
 #include <sandpipe/fake_executor.hpp>    // for tests of your own code

@@ -1,32 +1,11 @@
 #include "exit_status.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-
 namespace sandpipe::cli {
 namespace {
 
 constexpr int kSignalBase = 128;
 
-// The program is there and the kernel will not execute it.
-bool is_not_executable(const std::error_code& error) {
-    constexpr std::array kErrors{EACCES, EPERM, ENOEXEC, E2BIG, EISDIR, ETXTBSY, ELIBBAD, EINVAL};
-    return std::find(kErrors.begin(), kErrors.end(), error.value()) != kErrors.end();
-}
-
-int status_of(const NotStarted& start) {
-    switch (start.stage) {
-        case Stage::program:
-        case Stage::interpreter:
-            return is_not_executable(start.error) ? kStatusNotExecutable : kStatusNotFound;
-        case Stage::permission:
-        case Stage::arguments:
-            return kStatusNotExecutable;
-        default:
-            return kStatusRefused;
-    }
-}
+int status_of(const NotStarted& start) { return detail::exit_status_of(start); }
 
 int status_of(const Exited& exited) { return exited.code; }
 

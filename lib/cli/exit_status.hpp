@@ -4,14 +4,17 @@
 
 #include <csignal>
 
+#include "process/start_failure.hpp"
+
 namespace sandpipe::cli {
 
 inline constexpr int kStatusLost = 122;
 inline constexpr int kStatusOutputLimit = 123;
 inline constexpr int kStatusTimedOut = 124;
-inline constexpr int kStatusRefused = 125;  ///< options, policy, cwd or sandbox
-inline constexpr int kStatusNotExecutable = 126;
-inline constexpr int kStatusNotFound = 127;
+// Those of relays too.
+using detail::kStatusRefused;  ///< options, policy, cwd or sandbox
+using detail::kStatusNotExecutable;
+using detail::kStatusNotFound;
 
 /// What `sandpipe` exits with for a command that ended so. `cancelled_by`: the signal to us that made us stop
 /// it. The cause decides before the status: a command that exits with 0 after its timeout has timed out.

@@ -15,6 +15,7 @@
 #include "launcher/supervisor.hpp"
 #include "sys/descriptors.hpp"
 #include "wire/packet_socket.hpp"
+#include "wire/relay_messages.hpp"
 
 namespace sandpipe::launcher {
 namespace {
@@ -57,6 +58,7 @@ class Init {
     void on_children();
     void reap();
     void signal_all(int signal);
+    void relay_signal(const wire::RelayedSignal& relayed);
     void leader_ended(int wait_status, const rusage& usage);
     void end_everything();
     void settle();
@@ -181,8 +183,10 @@ void Init::on_record() {
     const int got = wire::receive_packet(record_.get(), packet);
     if (got == -EAGAIN) return;
     wire::Signal signal;
+    wire::RelayedSignal relayed;
     wire::Acknowledge acknowledged;
     if (got > 0 && wire::decode(packet.bytes, signal)) return signal_all(signal.signal);
+    if (got > 0 && wire::decode(packet.bytes, relayed)) return relay_signal(relayed);
     if (got > 0 && wire::decode(packet.bytes, acknowledged))
         return supervisor_.on_acknowledged(acknowledged.id);
     // End of file, or not a host of ours: nobody waits for this command any more.
@@ -198,6 +202,12 @@ void Init::signal_all(int signal) {
     ::kill(-1, signal);
     // A stopped process acts on nothing but SIGKILL until it is continued.
     ::kill(-1, SIGCONT);
+}
+
+/// No stop: when the leader ends, whether by this or later, the others end as they always do.
+void Init::relay_signal(const wire::RelayedSignal& relayed) {
+    if (exited_ || ending_) return;
+    ::kill(relayed.to_all ? -1 : child_->pid(), relayed.signal);
 }
 
 void Init::on_children() {

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "launcher/launcher.hpp"
+#include "launcher/relay.hpp"
 #include "sys/raw_syscall.hpp"
 
 namespace {
@@ -43,7 +44,8 @@ bool open_dev_null() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+    if (sandpipe::launcher::is_relay(argc, argv)) return sandpipe::launcher::run_relay(argc, argv);
     if (!is_seqpacket(kControlFd)) {
         constexpr char kText[] = "sandpipe-launcher: started by libsandpipe, not by hand\n";
         return ::write(2, kText, sizeof kText - 1) < 0 ? 3 : 2;

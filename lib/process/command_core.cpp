@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "process/audit_trail.hpp"
 #include "wire/packet_socket.hpp"
 
 namespace sandpipe::detail {
@@ -112,6 +113,28 @@ void CommandCore::stop() {
     on_strand([](CommandCore& core) { core.request_stop(Cause::cancelled); });
 }
 
+void CommandCore::end_at_once() {
+    on_strand([](CommandCore& core) {
+        core.request_stop(Cause::cancelled);
+        core.request_stop(Cause::cancelled);
+    });
+}
+
+void CommandCore::relay_signal(int signal, bool to_all) {
+    on_strand([signal, to_all](CommandCore& core) {
+        if (core.settled_ || core.ended_) return;
+        if (!core.channel_ && to_all && signal != SIGCONT) return core.request_stop(Cause::cancelled);
+        core.relayed_.push_back({signal, to_all});
+        if (core.program_started_) core.pass_relayed_on();
+    });
+}
+
+void CommandCore::pass_relayed_on() {
+    for (const wire::RelayedSignal& signal : std::exchange(relayed_, {}))
+        // A cell that is gone shows as end of file on the same socket.
+        if (io_ && io_->record) (void)wire::send_packet(io_->record->native_handle(), wire::encode(signal));
+}
+
 void CommandCore::abandon() {
     on_strand([](CommandCore& core) {
         core.discarding_ = true;
@@ -165,6 +188,7 @@ void CommandCore::on_denied(const wire::Denied& message) {
     const std::string answer = wire::encode(wire::Acknowledge{message.id});
     if (message.id != 0 && wire::send_packet(io_->record->native_handle(), answer) < 0) on_lost();
     runtime_->log(LogLevel::info, id_, "denied " + denial.operation + " " + denial.resolved);
+    if (fields_.audit) fields_.audit->record(id_, DeniedAct{denial});
     sequencer_.on_denial(std::move(denial), ends);
     pass_on();
 }

@@ -18,6 +18,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "process/completion.hpp"
 #include "process/limited_output.hpp"
@@ -28,6 +29,7 @@
 #include "process/stdio_plan.hpp"
 #include "process/stop_escalation.hpp"
 #include "wire/messages.hpp"
+#include "wire/relay_messages.hpp"
 
 namespace sandpipe::detail {
 
@@ -62,6 +64,11 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     void close_input();
     /// Asks for the end; again: kills.
     void stop();
+    /// Kills.
+    void end_at_once();
+    /// Sends a signal that begins no stop, to the first process or to all of them. In a session only. It waits for a
+    /// program that is being started; one that is still queued is not started after a signal to all.
+    void relay_signal(int signal, bool to_all);
     /// Nobody will ask for output any more: the command is stopped and seen to its end.
     void abandon();
 
@@ -114,6 +121,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     void request_stop(Cause cause);
     void obey(const StopEscalation::Step& step);
     void send_signal(int signal);
+    void pass_relayed_on();
     void look_after_drain();
     void settle();
     void complete_waiters();
@@ -145,7 +153,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     void on_start_time();
 
     const std::shared_ptr<RuntimeCore> runtime_;
-    const InvocationFields fields_;
+    InvocationFields fields_;  // as they were given, but for descriptors that were passed on
     const Mode mode_;
     const std::uint64_t id_;
     std::optional<Strand> strand_;  // given up with the I/O: it belongs to the context too
@@ -175,6 +183,8 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     std::size_t input_written_ = 0;
     bool input_ends_ = false;
     bool writing_ = false;
+
+    std::vector<wire::RelayedSignal> relayed_;  // to be sent once the program runs
 
     EndStatus status_ = NotStarted{};
     std::optional<wire::Ended> ended_;

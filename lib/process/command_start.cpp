@@ -1,16 +1,16 @@
 #include <sandpipe/error.hpp>
 
-#include <sys/random.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <utility>
 
+#include "process/audit_trail.hpp"
 #include "process/command_core.hpp"
+#include "process/entry.hpp"
 #include "process/launcher_process.hpp"
+#include "process/random_hex.hpp"
 #include "process/start_request.hpp"
 #include "process/steady_time.hpp"
 #include "sys/descriptors.hpp"
@@ -20,19 +20,6 @@ namespace {
 
 constexpr std::size_t kMarkerBytes = 6;
 
-std::string random_marker() {
-    std::array<unsigned char, kMarkerBytes> random{};
-    if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
-        throw Error(Errc::sandbox_failed, "getrandom gave no random numbers");
-    std::string text;
-    for (const unsigned byte : random) {
-        char digits[3];
-        std::snprintf(digits, sizeof digits, "%02x", byte);
-        text += digits;
-    }
-    return text;
-}
-
 /// Absolute, because the launcher has a cwd of its own. In a session the workspace is the base.
 std::string absolute_cwd(const std::string& cwd, const Session* session) {
     if (session) return (std::filesystem::path(session->workspace()) / cwd).lexically_normal().string();
@@ -41,6 +28,13 @@ std::string absolute_cwd(const std::string& cwd, const Session* session) {
     // The host's own is gone: its name in /proc says so, and entering it fails, which is data.
     if (error) base = std::filesystem::read_symlink("/proc/self/cwd", error);
     return cwd.empty() ? base.string() : (base / cwd).string();
+}
+
+/// The command has them now: who waits for the end of what it writes must not wait for us as well.
+void let_go_of_descriptors(InvocationFields& fields) {
+    if (std::holds_alternative<Input::Descriptor>(fields.input.source())) fields.input = Input::none();
+    for (Output* output : {&fields.out, &fields.err})
+        if (std::holds_alternative<Output::Descriptor>(output->sink())) *output = Output::discard();
 }
 
 std::optional<OutputLimit> limit_of(const InvocationFields& fields, const CommandDefaults& defaults) {
@@ -53,6 +47,7 @@ std::shared_ptr<CommandCore> CommandCore::make(std::shared_ptr<RuntimeCore> runt
                                                BinaryInvocation invocation, const CommandDefaults& defaults,
                                                Mode mode) {
     runtime->check_usable();
+    if (invocation.fields().session) enter_directly(invocation.fields());
     check_invocation(invocation.fields());
     if (mode == Mode::settled && std::holds_alternative<Input::Stream>(invocation.fields().input.source()))
         throw Error(Errc::invalid_sandbox_config,
@@ -69,9 +64,9 @@ CommandCore::CommandCore(std::shared_ptr<RuntimeCore> runtime, BinaryInvocation 
     : runtime_(std::move(runtime)),
       fields_(std::move(invocation.fields())),
       mode_(mode),
-      id_(runtime_->next_id()),
+      id_(fields_.audit ? fields_.audit->take_id() : runtime_->next_id()),
       strand_(asio::make_strand(runtime_->executor())),
-      marker_(random_marker()),
+      marker_(random_hex(kMarkerBytes)),
       timeout_(fields_.timeout.value_or(defaults.timeout)),
       stop_(fields_.stop),
       sequencer_(fields_.order == Order::merged ? StreamTag::merged : StreamTag::out),
@@ -105,6 +100,7 @@ void CommandCore::on_place() {
     StdioPlan stdio = plan_stdio(fields_);
     if (!stdio.failure && fields_.session) stdio.failure = find_way_out(stdio);
     if (stdio.failure) return on_start_failed(*stdio.failure);
+    let_go_of_descriptors(fields_);
     send_request(std::move(stdio));
 }
 
@@ -113,7 +109,7 @@ void CommandCore::send_request(StdioPlan stdio) {
     if (const int error = sys::make_socket_pair(record); error < 0)
         return on_start_failed({Stage::resources, -error, "socketpair"});
     try {
-        channel_ = fields_.session ? fields_.session->channel() : runtime_->launcher();
+        channel_ = fields_.session ? fields_.session->channel() : runtime_->launcher().control;
     } catch (const LauncherShortage& shortage) {
         return on_start_failed({Stage::resources, shortage.error(), "the launcher"});
     } catch (const Error& error) {
@@ -147,6 +143,7 @@ void CommandCore::on_started(const wire::Started& message) {
         input_ends_ = true;
     }
     write_input();
+    pass_relayed_on();
     if (start_waiter_) start_waiter_.succeed(true);
 }
 
@@ -157,6 +154,7 @@ void CommandCore::on_start_failed(const wire::Failure& failure) {
 
 void CommandCore::fail_start(NotStarted failure) {
     if (settled_) return;
+    if (fields_.audit) fields_.audit->record(id_, StartFailed{fields_.program, failure});
     status_ = std::move(failure);
     if (stop_.requested()) cause_ = stop_.cause();
     settle();

@@ -40,6 +40,7 @@ struct Script {
     int host = -1;
     int image = -1;
     int error = 0;
+    int pid = -1;
     int pidfd = -1;  // a number in the table of descriptors that the intermediate shares with us
     char* helper_stack = nullptr;
 };
@@ -72,6 +73,7 @@ constexpr std::size_t kStackBytes = 16 * 1024;
     const int pid = ::__clone(become_helper, script.helper_stack + kStackBytes,
                             CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, argument, &script.pidfd);
     if (pid < 0 && script.error == 0) script.error = errno;
+    script.pid = pid;
     for (;;) raw_syscall(SYS_exit_group, 0);
 }
 
@@ -91,10 +93,10 @@ class SignalsBlocked {
     sigset_t before_{};
 };
 
-/// 0, or what stopped it. `pidfd` is the helper's.
-int run_image(int control, int host, int image, unique_fd& pidfd) {
+/// 0, or what stopped it. `pidfd` and `helper_pid` are the helper's.
+int run_image(int control, int host, int image, unique_fd& pidfd, int& helper_pid) {
     std::vector<char> stacks(2 * kStackBytes);
-    Script script{control, host, image, 0, -1, stacks.data() + kStackBytes};
+    Script script{control, host, image, 0, -1, -1, stacks.data() + kStackBytes};
     const SignalsBlocked blocked;
     // No exit signal: a "clone child" (wait(2), __WCLONE), which the host's own waits pass over. It shares
     // our descriptors, so that the helper's pidfd appears here; the helper itself gets a copy.
@@ -107,6 +109,7 @@ int run_image(int control, int host, int image, unique_fd& pidfd) {
     while (::waitpid(pid, nullptr, __WCLONE) < 0 && errno == EINTR) {
     }
     pidfd.reset(script.pidfd);
+    helper_pid = script.pid;
     if (script.error != 0) return script.error;
     return -sys::lift(pidfd);
 }
@@ -142,14 +145,14 @@ class Start {
     bool embedded() {
         int error = 0;
         const int image = embedded_image(error);
-        if (error == 0) error = run_image(helper_end_.get(), host_.get(), image, process_.pidfd);
+        if (error == 0) error = run_image(helper_end_.get(), host_.get(), image, process_.pidfd, process_.pid);
         return note("the embedded image in a memfd", error);
     }
 
     bool file(const std::filesystem::path& path) {
         unique_fd image;
         int error = -sys::open_file(path.c_str(), O_RDONLY, 0, image);
-        if (error == 0) error = run_image(helper_end_.get(), host_.get(), image.get(), process_.pidfd);
+        if (error == 0) error = run_image(helper_end_.get(), host_.get(), image.get(), process_.pidfd, process_.pid);
         return note(path.string(), error);
     }
 

@@ -8,10 +8,11 @@
 
 namespace sandpipe::detail {
 
-/// A started helper: its control socket, and a pidfd that tells when it has ended.
+/// A started helper: its control socket, a pidfd that tells when it has ended, and its number until then.
 struct LauncherProcess {
     unique_fd control;
     unique_fd pidfd;
+    int pid = -1;
 };
 
 /// Processes, descriptors or memory are short: nothing is wrong with the machine, and another try may succeed.

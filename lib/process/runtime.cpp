@@ -15,6 +15,7 @@
 
 #include <unistd.h>
 
+#include "process/environment_snapshot.hpp"
 #include "process/helper_end.hpp"
 #include "process/launcher_process.hpp"
 #include "process/log.hpp"
@@ -25,12 +26,6 @@ namespace detail {
 namespace {
 
 using Lock = std::unique_lock<std::mutex>;
-
-std::vector<std::string> snapshot_of_environment() {
-    std::vector<std::string> entries;
-    for (char** entry = environ; entry && *entry; ++entry) entries.emplace_back(*entry);
-    return entries;
-}
 
 /// Tells the Runtimes of a context that it is being destroyed, while their I/O objects can still be.
 class RuntimeService : public asio::execution_context::service {
@@ -57,6 +52,11 @@ class RuntimeService : public asio::execution_context::service {
 
 }  // namespace
 
+std::uint64_t next_command_id() noexcept {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+}
+
 RuntimeCore::RuntimeCore(asio::any_io_executor executor, RuntimeOptions options)
     : executor_(std::move(executor)),
       options_(std::move(options)),
@@ -78,12 +78,12 @@ void RuntimeCore::check_usable() const {
     if (closed_) throw Error(Errc::sandbox_not_initialized, "the Runtime is closed");
 }
 
-std::shared_ptr<PacketChannel> RuntimeCore::launcher() {
+LauncherHandle RuntimeCore::launcher() {
     check_usable();
     const Lock lock(mutex_);
     Launcher& slot = launchers_[next_launcher_++ % launchers_.size()];
     if (!slot.channel || !slot.channel->alive()) start_launcher_in(slot);
-    return slot.channel;
+    return {slot.channel, slot.pid};
 }
 
 void RuntimeCore::start_launcher_in(Launcher& slot) {
@@ -94,6 +94,7 @@ void RuntimeCore::start_launcher_in(Launcher& slot) {
     LauncherProcess process = start_launcher(options_.launcher_path);
     slot.channel = PacketChannel::open(executor_, std::move(process.control));
     slot.pidfd = std::move(process.pidfd);
+    slot.pid = process.pid;
 }
 
 void RuntimeCore::join(std::uint64_t id, const std::shared_ptr<RuntimeMember>& member) {

@@ -25,6 +25,16 @@ namespace sandpipe::detail {
 
 class Session;
 
+/// A number for a command, counting up from 1 in this process: Runtimes share it, because audit events name commands
+/// before it is known which of them will run it.
+[[nodiscard]] std::uint64_t next_command_id() noexcept;
+
+/// A running helper.
+struct LauncherHandle {
+    std::shared_ptr<PacketChannel> control;
+    pid_t pid = -1;
+};
+
 /// Something that lives by the Runtime's I/O and must let go of it when the context goes: a command or a
 /// session.
 class RuntimeMember {
@@ -49,13 +59,13 @@ class RuntimeCore : public std::enable_shared_from_this<RuntimeCore> {
     [[nodiscard]] const asio::any_io_executor& executor() const noexcept { return executor_; }
     /// The environment as it was when the Runtime was made.
     [[nodiscard]] const std::vector<std::string>& environment() const noexcept { return environment_; }
-    [[nodiscard]] std::uint64_t next_id() noexcept { return ++last_id_; }
+    [[nodiscard]] std::uint64_t next_id() noexcept { return next_command_id(); }
     void log(LogLevel level, std::uint64_t command_id, const std::string& text) const;
 
     /// Throws E_SANDBOX_NOT_INITIALIZED when closed, or in a child that the host forked.
     void check_usable() const;
-    /// A helper's control socket, in turn; starts the helper where there is none or the old one is lost.
-    [[nodiscard]] std::shared_ptr<PacketChannel> launcher();
+    /// A helper, in turn; starts it where there is none or the old one is lost.
+    [[nodiscard]] LauncherHandle launcher();
 
     /// Every command and every session, from its making to its destruction: `release_io` must reach it.
     void join(std::uint64_t id, const std::shared_ptr<RuntimeMember>& member);
@@ -84,6 +94,7 @@ class RuntimeCore : public std::enable_shared_from_this<RuntimeCore> {
     struct Launcher {
         std::shared_ptr<PacketChannel> channel;
         unique_fd pidfd;
+        pid_t pid = -1;
     };
 
     struct Member {
@@ -102,7 +113,6 @@ class RuntimeCore : public std::enable_shared_from_this<RuntimeCore> {
     const RuntimeOptions options_;
     const std::vector<std::string> environment_;
     const pid_t owner_;
-    std::atomic<std::uint64_t> last_id_{0};
     std::atomic<bool> closed_{false};
 
     std::mutex mutex_;

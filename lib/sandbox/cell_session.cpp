@@ -146,7 +146,9 @@ awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, co
     fds.push_back(std::move(pair.second));
     wire::MakeCell request;
     request.plan = plan;
-    runtime->launcher()->send(wire::encode(request), std::move(fds));
+    const detail::LauncherHandle launcher = runtime->launcher();
+    launcher.control->send(wire::encode(request), std::move(fds));
+    start.launcher = launcher.pid;
     const Answer answer = co_await wait_for_answer(runtime->executor(), start.channel);
     start.facts = facts_from(answer);
     co_return start;
@@ -156,6 +158,8 @@ CellSession::CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart
                          const wire::SessionPlan& plan, SessionEnvironment environment)
     : runtime_(std::move(runtime)),
       channel_(std::move(start.channel)),
+      // The helper's own image, by the one name that other processes of this user can execute wherever it came from.
+      entrance_(std::make_shared<Entrance>(runtime_, "/proc/" + std::to_string(start.launcher) + "/exe")),
       environment_(std::move(environment)),
       workspace_(plan.workspace),
       roots_(plan.rules.writable_roots()),
@@ -163,14 +167,21 @@ CellSession::CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart
       id_(runtime_->next_id()) {}
 
 CellSession::~CellSession() {
+    entrance_->close();
     channel_->shut_down();
     runtime_->forget(id_);
 }
 
 void CellSession::request_end() {
     closed_ = true;
+    entrance_->close();
     channel_->shut_down();
     runtime_->leave(id_);
+}
+
+void CellSession::release_io() noexcept {
+    entrance_->release_io();
+    channel_->release_io();
 }
 
 }  // namespace sandpipe

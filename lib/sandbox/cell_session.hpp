@@ -9,6 +9,7 @@
 
 #include "process/runtime_core.hpp"
 #include "process/session.hpp"
+#include "sandbox/entrance.hpp"
 #include "sandbox/session_environment.hpp"
 #include "wire/session_plan.hpp"
 
@@ -18,6 +19,7 @@ namespace sandpipe {
 struct CellStart {
     std::shared_ptr<detail::PacketChannel> channel;
     wire::EnforcementFacts facts;
+    pid_t launcher = -1;  ///< below which it is
 };
 
 /// Has a launcher make a cell from `plan` and waits for it, at most 30 s. Throws `Error`
@@ -47,15 +49,18 @@ class CellSession final : public detail::Session, public detail::RuntimeMember {
     [[nodiscard]] bool is_command() const noexcept override { return false; }
     [[nodiscard]] const Session* session() const noexcept override { return nullptr; }
     void request_end() override;
-    void release_io() noexcept override { channel_->release_io(); }
+    void release_io() noexcept override;
 
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
     /// New commands are refused from now on.
     void refuse_starts() noexcept { closed_ = true; }
+    /// Where commands come in that other executors start.
+    [[nodiscard]] Entrance& entrance() const noexcept { return *entrance_; }
 
   private:
     const std::shared_ptr<detail::RuntimeCore> runtime_;
     const std::shared_ptr<detail::PacketChannel> channel_;
+    const std::shared_ptr<Entrance> entrance_;
     const SessionEnvironment environment_;
     const std::string workspace_;
     const std::vector<std::string> roots_;

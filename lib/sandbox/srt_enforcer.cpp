@@ -1,4 +1,5 @@
 #include <sandpipe/error.hpp>
+#include <sandpipe/shell.hpp>
 #include <sandpipe/srt_enforcer.hpp>
 
 #include <pwd.h>
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "process/audit_trail.hpp"
 #include "process/command_core.hpp"
 #include "process/start_request.hpp"
 #include "sandbox/cell_session.hpp"
@@ -21,16 +23,6 @@ namespace sandpipe {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::array<std::string_view, 5> kShells{"sh", "bash", "dash", "zsh", "ksh"};
-
-void check_shell(const std::string& shell) {
-    const fs::path path(shell);
-    const std::string name = path.filename().string();
-    if (path.is_absolute() && std::find(kShells.begin(), kShells.end(), name) != kShells.end()) return;
-    throw Error(Errc::invalid_sandbox_config,
-                "binShell is \"" + shell + "\"; it must be an absolute path to sh, bash, dash, zsh or ksh");
-}
 
 std::string workspace_of(const SrtEnforcerOptions& options) {
     std::error_code error;
@@ -77,6 +69,23 @@ void make_directories(const std::vector<std::string>& paths) {
     }
 }
 
+/// Throws for what could not be started in the session, by whatever executor.
+void check_wrap(const CellSession& session, const InvocationFields& fields) {
+    if (session.closed()) throw Error(Errc::sandbox_not_initialized, "the sandbox session is closed");
+    if (fields.session && fields.session.get() != &session)
+        throw Error(Errc::sandbox_policy_conflict,
+                    "the invocation belongs to another sandbox session already: one command runs in one session");
+    detail::check_invocation(fields);
+    (void)session.environment(fields.env);
+}
+
+/// What concerns the session as a whole is told to each sink once.
+void tell_warnings(const CellSession& session, const std::vector<std::string>& warnings,
+                   const InvocationFields& fields) {
+    if (!fields.audit || !fields.audit->book().introduces(session.id())) return;
+    for (const std::string& warning : warnings) fields.audit->record(0, PolicyWarning{warning});
+}
+
 class SrtEnforcer final : public SandboxEnforcer {
   public:
     SrtEnforcer(std::shared_ptr<detail::RuntimeCore> runtime, std::shared_ptr<CellSession> session,
@@ -87,9 +96,9 @@ class SrtEnforcer final : public SandboxEnforcer {
           report_(std::move(report)),
           warnings_(std::move(warnings)) {}
 
+    // The coroutine has copies: it may begin after this object has gone.
     awaitable<BinaryInvocation> wrap(BinaryInvocation invocation) override {
-        invocation.fields().session = session_;
-        co_return invocation;
+        return wrap_in(session_, warnings_, std::move(invocation));
     }
 
     awaitable<CommandStream> run(BinaryInvocation invocation) override {
@@ -126,6 +135,18 @@ class SrtEnforcer final : public SandboxEnforcer {
     }
 
   private:
+    static awaitable<BinaryInvocation> wrap_in(std::shared_ptr<CellSession> session,
+                                               std::vector<std::string> warnings, BinaryInvocation invocation) {
+        InvocationFields& fields = invocation.fields();
+        check_wrap(*session, fields);
+        tell_warnings(*session, warnings, fields);
+        if (!fields.entry) {
+            fields.session = session;
+            session->entrance().admit(fields);
+        }
+        co_return invocation;
+    }
+
     const std::shared_ptr<detail::RuntimeCore> runtime_;
     const std::shared_ptr<CellSession> session_;
     const std::string bin_shell_;
@@ -138,7 +159,7 @@ class SrtEnforcer final : public SandboxEnforcer {
 awaitable<std::shared_ptr<SandboxEnforcer>> srt_enforcer(Runtime& runtime, SrtEnforcerOptions options) {
     const auto core = runtime.core();
     core->check_usable();
-    check_shell(options.bin_shell);
+    check_bin_shell(options.bin_shell);
     if (options.enable_weaker_nested_sandbox)
         throw Error(Errc::invalid_sandbox_config, "enableWeakerNestedSandbox is not supported yet");
     const HostPathFacts host;

@@ -20,7 +20,7 @@
 ///                    cell -> host       CellReady or Failed, once
 ///   record socket    one per command; its host end closed means: nobody waits any more, end the command
 ///                    init -> host       Started or Failed; then Denied ...; then Ended
-///                    host -> init       Signal, Acknowledge
+///                    host -> init       Signal, Acknowledge; to the init of a cell also RelayedSignal
 namespace sandpipe::wire {
 
 /// Larger bodies travel in a memfd.
@@ -41,6 +41,11 @@ enum class MessageType : std::uint32_t {
     signal,
     acknowledge,
     idle,
+    enter,  // these are in relay_messages.hpp
+    entered,
+    relayed_signal,
+    command_over,
+    entry_refused,
 };
 
 /// Why a start or a session failed.

@@ -1,0 +1,185 @@
+#include <gmock/gmock.h>
+
+#include <sandpipe/error.hpp>
+#include <sandpipe/local_executor.hpp>
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "sandbox/entrance.hpp"
+#include "support/executor_fixture.hpp"
+#include "support/process_tree.hpp"
+#include "support/run_program.hpp"
+
+namespace sandpipe::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+class Tickets : public ExecutorTest {
+  protected:
+    std::vector<std::string> wrapped(const std::shared_ptr<SandboxEnforcer>& sandbox, const std::string& line) {
+        return argv_of(await(sandbox->wrap(sandbox->shell(line))));
+    }
+
+    /// Refused with 125, nothing on stdout, and this text.
+    static void expect_refused(const std::vector<std::string>& argv, const std::string& text) {
+        const ProgramResult result = run_program(argv);
+        EXPECT_EQ(result.status, 125);
+        EXPECT_EQ(result.out, "");
+        EXPECT_THAT(result.err, HasSubstr("sandpipe: "));
+        EXPECT_THAT(result.err, HasSubstr(text));
+    }
+
+    /// What is in the directories where sockets are made.
+    static std::size_t places_left() {
+        std::size_t count = 0;
+        for (const auto& entry : fs::directory_iterator("/tmp"))
+            if (entry.path().filename().string().starts_with("sandpipe-")) ++count;
+        return count;
+    }
+};
+
+TEST_F(Tickets, AdmitOnce) {
+    const auto sandbox = open();
+    const auto other = wrapped(sandbox, "echo other");  // keeps the door open
+    const auto argv = wrapped(sandbox, "echo once");
+    EXPECT_EQ(run_program(argv).out, "once\n");
+    expect_refused(argv, "has been used already");
+    EXPECT_EQ(run_program(other).out, "other\n");
+    expect_refused(other, "leads to no sandbox any more");
+}
+
+TEST_F(Tickets, Expire) {
+    set_ticket_lifetime(300ms);
+    const auto sandbox = open();
+    set_ticket_lifetime(kTicketLifetime);
+    const auto old = wrapped(sandbox, "echo old");
+    const auto begin = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - begin < 320ms) std::this_thread::yield();
+    expect_refused(old, "leads to no sandbox any more");
+    // With the door open for another one, the reason can be told.
+    const auto fresh = wrapped(sandbox, "echo fresh");
+    auto late = old;
+    late.at(3) = fresh.at(3);
+    expect_refused(late, "expired");
+    EXPECT_EQ(run_program(wrapped(sandbox, "echo in time")).out, "in time\n");
+}
+
+TEST_F(Tickets, ThatNobodyGaveOut) {
+    const auto sandbox = open();
+    auto argv = wrapped(sandbox, "echo mine");
+    const std::string ticket = argv.at(4);
+    EXPECT_EQ(ticket.size(), 32u) << "128 bits";
+    argv.at(4) = std::string(32, '0');
+    expect_refused(argv, "none of this session's");
+    argv.at(4) = "";
+    expect_refused(argv, "none of this session's");
+    argv.at(4) = ticket;
+    argv.at(2) = std::to_string(::getppid());
+    expect_refused(argv, "another process than its sandbox's");
+    argv.pop_back();
+    expect_refused(argv, "enter takes a host, an address and a ticket");
+}
+
+TEST_F(Tickets, OfAnotherSessionAreNone) {
+    const auto first = open();
+    const auto second = open();
+    auto argv = wrapped(first, "echo first");
+    const auto other = wrapped(second, "echo second");
+    const std::string address = argv.at(3);
+    argv.at(3) = other.at(3);
+    expect_refused(argv, "none of this session's");
+    argv.at(3) = address;
+    EXPECT_EQ(run_program(argv).out, "first\n");
+}
+
+TEST_F(Tickets, EndWithTheirSession) {
+    const auto sandbox = open();
+    const auto argv = wrapped(sandbox, "echo late");
+    await(sandbox->close());
+    expect_refused(argv, "leads to no sandbox any more");
+    try {
+        (void)wrapped(sandbox, "true");
+        FAIL() << "a closed session wraps";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.errc(), Errc::sandbox_not_initialized);
+    }
+}
+
+TEST_F(Tickets, AreNotNeededByTheLocalExecutor) {
+    const auto sandbox = open();
+    const auto local = local_executor(runtime());
+    const auto invocation = await(sandbox->wrap(sandbox->shell("echo direct")));
+    // A wrapped invocation is a value: it runs as often as one likes where no ticket is used.
+    EXPECT_EQ(await(local->exec(invocation)).out, "direct");
+    EXPECT_EQ(await(local->exec(invocation)).out, "direct");
+    expect_refused(argv_of(invocation), "leads to no sandbox any more");
+}
+
+TEST_F(Tickets, LeaveNothingOnDisk) {
+    const std::size_t before = places_left();
+    const auto sandbox = open();
+    const auto argv = wrapped(sandbox, "ls -d /tmp/sandpipe-*");
+    EXPECT_EQ(places_left(), before);
+    EXPECT_NE(run_program(argv).status, 0);
+}
+
+/// As after a change of user: links in /proc are closed to others.
+TEST_F(Tickets, OfAProcessThatIsNotDumpable) {
+    const std::size_t before = places_left();
+    ASSERT_EQ(::prctl(PR_SET_DUMPABLE, 0), 0);
+    restart();
+    const auto sandbox = open();
+    const auto argv = wrapped(sandbox, "echo in");
+    EXPECT_THAT(argv.at(3), ::testing::StartsWith("/tmp/sandpipe-"));
+    EXPECT_EQ(fs::status(fs::path(argv.at(3)).parent_path()).permissions(), fs::perms(0700));
+    EXPECT_EQ(places_left(), before + 1);
+    EXPECT_EQ(run_program(argv).out, "in\n");
+    await(sandbox->close());
+    EXPECT_EQ(places_left(), before);
+    ASSERT_EQ(::prctl(PR_SET_DUMPABLE, 1), 0);
+}
+
+TEST_F(Tickets, KeepAContextAtWorkOnlyWhileTheyCount) {
+    asio::io_context own;
+    bool done = false;
+    {
+        Runtime second{own.get_executor()};
+        const auto local = local_executor(second);
+        const auto work = [&]() -> awaitable<void> {
+            SrtEnforcerOptions options;
+            options.workspace = workspace();
+            const auto sandbox = co_await srt_enforcer(second, options);
+            BinaryInvocation wrapped = co_await sandbox->wrap(command("true"));
+            const BinaryExecResult result = co_await local->exec(std::move(wrapped));
+            done = !result.failed;
+        };
+        asio::co_spawn(own, work, [](std::exception_ptr error) {
+            if (error) std::rethrow_exception(error);
+        });
+        // Ends by itself although neither session nor Runtime were closed.
+        own.run_for(30s);
+        EXPECT_TRUE(own.stopped());
+        EXPECT_TRUE(done);
+    }
+}
+
+TEST_F(Tickets, AreOutOfReachInside) {
+    const auto sandbox = open();
+    const auto local = local_executor(runtime());
+    const auto argv = wrapped(sandbox, "echo never");
+    BinaryInvocation inside = command(argv[0]).arg_list({argv.begin() + 1, argv.end()});
+    inside.fields().session = (await(sandbox->wrap(command("true")))).fields().session;
+    const BinaryExecResult refused = await(local->exec(inside));
+    EXPECT_TRUE(refused.failed);
+    EXPECT_EQ(refused.out, "");
+    EXPECT_EQ(run_program(argv).out, "never\n") << "it was used up by what could not enter";
+}
+
+}  // namespace
+}  // namespace sandpipe::testing
