@@ -17,5 +17,6 @@
 #include <sandpipe/policy.hpp>           // what a sandboxed command may do
 #include <sandpipe/srt_enforcer.hpp>     // a sandbox session
 #include <sandpipe/enforcement_report.hpp>  // what the machine enforces
+#include <sandpipe/audit.hpp>            // what happened to the sandbox, for whoever answers for it
 #include <sandpipe/stop_on_signals.hpp>  // Ctrl-C of the host
 #include <sandpipe/fake_executor.hpp>    // for tests of your own code
