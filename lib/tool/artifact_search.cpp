@@ -22,7 +22,8 @@ RE2::Options re2_options(const SearchOptions& options) {
 /// Takes a text in pieces and looks at it line by line.
 class Search {
   public:
-    Search(const RE2& expression, const SearchOptions& options) : expression_(expression), options_(options) {}
+    Search(const RE2& expression, const SearchOptions& options)
+        : expression_(expression), options_(options) {}
 
     void take(std::string_view text) {
         while (!done() && !text.empty()) {

@@ -9,8 +9,8 @@
 
 namespace sandpipe::tool {
 
-/// Hands a command's events to the sinks that want them. What a sink throws is counted and ignored. Copies share the
-/// count.
+/// Hands a command's events to the sinks that want them. What a sink throws is counted and ignored. Copies
+/// share the count.
 class AuditRelay {
   public:
     using What = decltype(AuditEvent::what);

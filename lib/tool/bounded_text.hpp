@@ -13,8 +13,8 @@ struct LeftOut {
     std::uint64_t lines = 0;  ///< newlines among these bytes
 };
 
-/// Keeps the first and the last half of a text of any length, in memory of a fixed size. Cuts between lines where
-/// that costs less than half of what is kept, else between characters. Pure.
+/// Keeps the first and the last half of a text of any length, in memory of a fixed size. Cuts between lines
+/// where that costs less than half of what is kept, else between characters. Pure.
 class BoundedText {
   public:
     /// `limit`: bytes kept; at least 2.
@@ -22,8 +22,8 @@ class BoundedText {
 
     void append(std::string_view text);
 
-    /// The text as valid UTF-8. Between head and tail stands a line with this command's `marker`, which says how
-    /// much was left out.
+    /// The text as valid UTF-8. Between head and tail stands a line with this command's `marker`, which says
+    /// how much was left out.
     [[nodiscard]] std::string text(std::string_view marker) const;
     /// What `text` does not have.
     [[nodiscard]] LeftOut left_out() const noexcept { return kept().left_out; }

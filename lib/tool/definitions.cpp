@@ -10,11 +10,12 @@ json RunShellCommandTool::input_schema() { return tool::shell_input_schema(); }
 
 std::string RunShellCommandTool::description() { return tool::shell_description(); }
 
-// Not strict: OpenAI's strict schemas know neither optional fields nor ranges. What a model gets wrong comes back to it
-// as an error that names the field.
+// Not strict: OpenAI's strict schemas know neither optional fields nor ranges. What a model gets wrong comes
+// back to it as an error that names the field.
 
 json RunShellCommandTool::openai_definition() {
-    json function{{"name", kName}, {"description", description()}, {"parameters", input_schema()}, {"strict", false}};
+    json function{
+        {"name", kName}, {"description", description()}, {"parameters", input_schema()}, {"strict", false}};
     return {{"type", "function"}, {"function", std::move(function)}};
 }
 
@@ -36,7 +37,10 @@ json RunShellCommandTool::mcp_definition() {
             {"description", description()},
             {"inputSchema", input_schema()},
             {"annotations",
-             {{"readOnlyHint", false}, {"destructiveHint", true}, {"idempotentHint", false}, {"openWorldHint", true}}}};
+             {{"readOnlyHint", false},
+              {"destructiveHint", true},
+              {"idempotentHint", false},
+              {"openWorldHint", true}}}};
 }
 
 }  // namespace sandpipe

@@ -52,15 +52,15 @@ class GateRace : public std::enable_shared_from_this<GateRace> {
     }
 
     void start_gate() {
-        asio::co_spawn(executor_, ask(shared_from_this()),
-                       asio::bind_cancellation_slot(signal_.slot(), [self = shared_from_this()](
-                                                                        std::exception_ptr error,
-                                                                        GateDecision decision) {
-                           self->timer_.cancel();
-                           if (!self->done_) return;  // too late
-                           if (error) return self->done_.fail(std::move(error));
-                           self->done_.succeed(std::move(decision));
-                       }));
+        asio::co_spawn(
+            executor_, ask(shared_from_this()),
+            asio::bind_cancellation_slot(
+                signal_.slot(), [self = shared_from_this()](std::exception_ptr error, GateDecision decision) {
+                    self->timer_.cancel();
+                    if (!self->done_) return;  // too late
+                    if (error) return self->done_.fail(std::move(error));
+                    self->done_.succeed(std::move(decision));
+                }));
     }
 
     void start_timer() {

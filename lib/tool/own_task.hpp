@@ -19,14 +19,15 @@
 
 namespace sandpipe::tool {
 
-/// A coroutine of its own, on a strand of its caller's executor, that the caller awaits: its cancellation is an act
-/// that the coroutine chooses, not an exception at whatever it awaits next, and the caller's own state stays as it is.
+/// A coroutine of its own, on a strand of its caller's executor, that the caller awaits: its cancellation is
+/// an act that the coroutine chooses, not an exception at whatever it awaits next, and the caller's own state
+/// stays as it is.
 class OwnTask : public std::enable_shared_from_this<OwnTask> {
   public:
     explicit OwnTask(const asio::any_io_executor& executor) : executor_(asio::make_strand(executor)) {}
 
-    /// For the coroutine: what each cancellation does from now on; also what was cancelled before. Until this is set,
-    /// cancellation ends what the coroutine awaits, with operation_aborted.
+    /// For the coroutine: what each cancellation does from now on; also what was cancelled before. Until this
+    /// is set, cancellation ends what the coroutine awaits, with operation_aborted.
     void on_cancel(std::function<void()> act) {
         act_ = std::move(act);
         if (cancelled_) act_();
@@ -45,13 +46,13 @@ class OwnTask : public std::enable_shared_from_this<OwnTask> {
     template <typename T>
     void run(awaitable<T> work, detail::Completion<T> done) {
         asio::co_spawn(executor_, std::move(work),
-                       asio::bind_cancellation_slot(
-                           signal_.slot(), [self = shared_from_this(), waiting = std::move(done)](
-                                               std::exception_ptr error, T value) mutable {
-                               self->act_ = nullptr;
-                               if (error) return waiting.fail(std::move(error));
-                               waiting.succeed(std::move(value));
-                           }));
+                       asio::bind_cancellation_slot(signal_.slot(),
+                                                    [self = shared_from_this(), waiting = std::move(done)](
+                                                        std::exception_ptr error, T value) mutable {
+                                                        self->act_ = nullptr;
+                                                        if (error) return waiting.fail(std::move(error));
+                                                        waiting.succeed(std::move(value));
+                                                    }));
     }
 
   private:

@@ -12,7 +12,9 @@ namespace {
 using wire::holds;
 
 // What may stand beside a path in a sentence.
-bool is_border(char c) { return std::string_view(" \t\n\"'`:;,()[]{}<>=|").find(c) != std::string_view::npos; }
+bool is_border(char c) {
+    return std::string_view(" \t\n\"'`:;,()[]{}<>=|").find(c) != std::string_view::npos;
+}
 
 /// Whether `text` begins with `place` as a whole path, or with one below it.
 bool begins_with_place(std::string_view text, std::string_view place) {
@@ -24,7 +26,9 @@ std::string_view parent(std::string_view path) { return path.substr(0, path.rfin
 
 }  // namespace
 
-PathRedactor::PathRedactor(std::string workspace) : workspace_(std::move(workspace)) { hide(workspace_, "."); }
+PathRedactor::PathRedactor(std::string workspace) : workspace_(std::move(workspace)) {
+    hide(workspace_, ".");
+}
 
 void PathRedactor::hide(std::string_view place, std::string shown) {
     while (place.ends_with('/')) place.remove_suffix(1);
@@ -60,16 +64,16 @@ std::string PathRedactor::text(std::string_view text) const {
     return shown;
 }
 
-/// Where a path that was asked for leads to. One that was asked for relatively says nothing of where the workspace
-/// stands, and neither must this.
+/// Where a path that was asked for leads to. One that was asked for relatively says nothing of where the
+/// workspace stands, and neither must this.
 std::string PathRedactor::resolved(const std::string& asked, std::string_view place) const {
-    if (std::string shown = path(place); shown != place || asked.starts_with('/')) return shown;
+    if (asked.starts_with('/') || holds(workspace_, place)) return path(place);
     std::string climb;
     for (std::string_view above = parent(workspace_); !above.empty(); above = parent(above)) {
         climb += climb.empty() ? ".." : "/..";
         if (holds(above, place)) return climb + std::string(place.substr(above.size()));
     }
-    return std::string(place);
+    return path(place);
 }
 
 Denial PathRedactor::denial(Denial denial) const {
@@ -97,8 +101,12 @@ OutputEvent PathRedactor::event(const OutputEvent& event) const {
     const Overloaded cases{
         [](const OutputChunk& chunk) { return OutputEvent(chunk); },
         [&](const Denial& refused) { return OutputEvent(denial(refused)); },
-        [&](const Warning& warning) { return OutputEvent(Warning{warning.seq, warning.time, text(warning.text)}); },
-        [&](const Finished& end) { return OutputEvent(Finished{end.seq, end.time, result(end.result)}); },
+        [&](const Warning& warning) {
+            return OutputEvent(Warning{warning.seq, warning.time, text(warning.text)});
+        },
+        [&](const Finished& end) {
+            return OutputEvent(Finished{end.seq, end.time, result(end.result)});
+        },
     };
     return std::visit(cases, event);
 }

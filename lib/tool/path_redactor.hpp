@@ -8,21 +8,23 @@
 
 namespace sandpipe::tool {
 
-/// Takes the host's own places out of what sandpipe writes for a model: the workspace becomes ".", a home "~". Pure.
+/// Takes the host's own places out of what sandpipe writes for a model: the workspace becomes ".", a home
+/// "~". Pure.
 class PathRedactor {
   public:
     /// `workspace`: absolute and resolved.
     explicit PathRedactor(std::string workspace);
 
-    /// `place` is absolute; it is shown as `shown`. Empty ones and "/" are passed over: they would be everything.
+    /// `place` is absolute; it is shown as `shown`. Empty ones and "/" are passed over: they would be
+    /// everything.
     void hide(std::string_view place, std::string shown);
 
     /// A whole path, by the longest place that holds it.
     [[nodiscard]] std::string path(std::string_view path) const;
     /// Every path within a text of ours.
     [[nodiscard]] std::string text(std::string_view text) const;
-    /// What an event says in our own words and paths; output stays as it is. Why the machine could not set up a
-    /// sandbox is for the host's log, not for the model: of such a start only stage and error are left.
+    /// What an event says in our own words and paths; output stays as it is. Why the machine could not set up
+    /// a sandbox is for the host's log, not for the model: of such a start only stage and error are left.
     [[nodiscard]] OutputEvent event(const OutputEvent& event) const;
 
   private:

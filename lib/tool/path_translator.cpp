@@ -125,8 +125,7 @@ bool is_missing(int error) { return error == -ENOENT || error == -ENOTDIR; }
 [[noreturn]] void refuse_for_error(std::string_view path, int error) {
     // The spelling does not climb out, so only a link can have.
     if (error == -EXDEV || error == -ELOOP) refuse(path, PathRefusal::symlink);
-    throw Error(Errc::sandbox_path_escape,
-                quoted(path) + " cannot be checked: " + errno_name(-error));
+    throw Error(Errc::sandbox_path_escape, quoted(path) + " cannot be checked: " + errno_name(-error));
 }
 
 // How many leading components exist; `fd` is the last of them. The first one that is missing must not be a

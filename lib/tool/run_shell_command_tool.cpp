@@ -30,7 +30,8 @@ ToolResult refused(const Refusal& refusal, const ToolContext& context) {
 }
 
 ToolResult cancelled(const ToolContext& context) {
-    ToolResult result = refused({Errc::sandbox_refused, tool::narrate(GateDecision(GateAborted{})), "aborted"}, context);
+    ToolResult result =
+        refused({Errc::sandbox_refused, tool::narrate(GateDecision(GateAborted{})), "aborted"}, context);
     result.summary["cause"] = to_string(Cause::cancelled);
     return result;
 }
@@ -71,17 +72,20 @@ awaitable<ToolStream> start_stream(std::shared_ptr<const ToolCore> core, json in
 RunShellCommandTool::RunShellCommandTool(RunShellCommandToolOptions options)
     : core_(std::make_shared<const ToolCore>(std::move(options))) {}
 
-awaitable<ToolResult> RunShellCommandTool::call(json input) const { return call(std::move(input), ToolContext{}); }
+awaitable<ToolResult> RunShellCommandTool::call(json input) const {
+    return call(std::move(input), ToolContext{});
+}
 
 awaitable<ToolResult> RunShellCommandTool::call(json input, ToolContext context) const {
     std::function<awaitable<ToolResult>(std::shared_ptr<OwnTask>)> work =
-        [core = core_, input = std::move(input), context = std::move(context)](std::shared_ptr<OwnTask> task) {
-            return run(core, input, context, std::move(task));
-        };
+        [core = core_, input = std::move(input), context = std::move(context)](
+            std::shared_ptr<OwnTask> task) { return run(core, input, context, std::move(task)); };
     return tool::run_apart<ToolResult>(std::move(work));
 }
 
-awaitable<ToolStream> RunShellCommandTool::start(json input) const { return start(std::move(input), ToolContext{}); }
+awaitable<ToolStream> RunShellCommandTool::start(json input) const {
+    return start(std::move(input), ToolContext{});
+}
 
 awaitable<ToolStream> RunShellCommandTool::start(json input, ToolContext context) const {
     return start_stream(core_, std::move(input), std::move(context));

@@ -49,13 +49,14 @@ std::string suggestion(const std::string& key) {
 
 void check_keys(const json& input) {
     if (!input.is_object())
-        refuse("the input", input, R"(an object such as {"command": "ls", "cwd": "", "timeout_seconds": 300})");
+        refuse("the input", input,
+               R"(an object such as {"command": "ls", "cwd": "", "timeout_seconds": 300})");
     for (const auto& entry : input.items()) {
         const std::string& key = entry.key();
         if (std::find(kFields.begin(), kFields.end(), key) != kFields.end()) continue;
-        throw Error(Errc::invalid_sandbox_config,
-                    shown(key) + " is no field of " + kToolName + "; there are command, cwd and timeout_seconds" +
-                        suggestion(key));
+        throw Error(Errc::invalid_sandbox_config, shown(key) + " is no field of " + kToolName +
+                                                      "; there are command, cwd and timeout_seconds" +
+                                                      suggestion(key));
     }
 }
 
@@ -124,10 +125,14 @@ json shell_input_schema() {
 }
 
 std::string shell_description() {
-    return "Runs a line in a shell, in a sandbox: it can write in the workspace and the places that the policy "
-           "names, and reach only the network that the policy allows. What is refused fails with the program's "
-           "own error, and a line [sandbox NUMBER] denied: ... says what was refused and why. Output is stdout "
-           "and stderr together; the middle of a long one is left out. Nothing that the command starts outlives it.";
+    return "Runs a line in a shell, in a sandbox: it can write in the workspace and the places that the "
+           "policy "
+           "names, and reach only the network that the policy allows. What is refused fails with the "
+           "program's "
+           "own error, and a line [sandbox NUMBER] denied: ... says what was refused and why. Output is "
+           "stdout "
+           "and stderr together; the middle of a long one is left out. Nothing that the command starts "
+           "outlives it.";
 }
 
 }  // namespace sandpipe::tool

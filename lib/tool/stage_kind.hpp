@@ -4,8 +4,8 @@
 
 namespace sandpipe::tool {
 
-/// Whether a start failed for how the machine or the host is, and not for what the model asked. Its details are for
-/// the host: paths of its own files, settings of the kernel.
+/// Whether a start failed for how the machine or the host is, and not for what the model asked. Its details
+/// are for the host: paths of its own files, settings of the kernel.
 [[nodiscard]] constexpr bool is_of_the_machine(Stage stage) noexcept {
     switch (stage) {
         case Stage::wrap:

@@ -16,7 +16,8 @@
 namespace sandpipe::tool {
 
 struct StreamParts {
-    std::shared_ptr<SandboxEnforcer> session;  ///< kept until the command has ended, if it is not the tool's own
+    std::shared_ptr<SandboxEnforcer>
+        session;  ///< kept until the command has ended, if it is not the tool's own
     std::string program;
     std::string call_id;
     std::size_t text_limit = 0;

@@ -18,7 +18,8 @@ constexpr std::size_t kSmallestText = 1000;
 
 std::string workspace_of(const SandboxEnforcer& enforcer) {
     const auto session = enforcer.shell("").fields().session;
-    if (!session) refuse_option("run_shell_command needs a workspace: this enforcer does not say which it has");
+    if (!session)
+        refuse_option("run_shell_command needs a workspace: this enforcer does not say which it has");
     return session->workspace();
 }
 
@@ -154,7 +155,8 @@ awaitable<ToolCore::Found> ToolCore::session_for(ToolContext context) const {
     co_return allowed_only_;
 }
 
-awaitable<ToolCore::Found> ToolCore::narrowed(SandboxPolicy policy, ToolContext context, std::string what) const {
+awaitable<ToolCore::Found> ToolCore::narrowed(SandboxPolicy policy, ToolContext context,
+                                              std::string what) const {
     const AuditRelay sinks = relay(context);
     std::shared_ptr<SandboxEnforcer> session;
     try {

@@ -38,9 +38,11 @@ class ToolCore : public std::enable_shared_from_this<ToolCore> {
   public:
     explicit ToolCore(RunShellCommandToolOptions options);
 
-    /// Everything up to the start, in the tool's order. Cancellation throws operation_aborted; nothing was started.
+    /// Everything up to the start, in the tool's order. Cancellation throws operation_aborted; nothing was
+    /// started.
     awaitable<Prepared> prepare(nlohmann::json input, ToolContext context) const;
-    /// Starts what was prepared, as `SandboxEnforcer::run`. Throws `Error` E_INVALID_SANDBOX_CONFIG for the artifact.
+    /// Starts what was prepared, as `SandboxEnforcer::run`. Throws `Error` E_INVALID_SANDBOX_CONFIG for the
+    /// artifact.
     awaitable<std::shared_ptr<StreamState>> begin(Ready ready, ToolContext context) const;
 
     [[nodiscard]] std::uint64_t sink_failures() const noexcept { return *sink_failures_; }
@@ -67,7 +69,8 @@ class ToolCore : public std::enable_shared_from_this<ToolCore> {
     const std::shared_ptr<std::atomic<std::uint64_t>> sink_failures_;
 
     mutable std::mutex mutex_;
-    mutable std::shared_ptr<SandboxEnforcer> allowed_only_;  // the session for allowed_commands, once there is one
+    mutable std::shared_ptr<SandboxEnforcer>
+        allowed_only_;  // the session for allowed_commands, once there is one
 };
 
 }  // namespace sandpipe::tool

@@ -17,7 +17,9 @@ awaitable<std::optional<OutputEvent>> ToolStream::next() { return state()->next(
 
 awaitable<ToolResult> ToolStream::finish() {
     std::function<awaitable<ToolResult>(std::shared_ptr<tool::OwnTask>)> work =
-        [state = state()](std::shared_ptr<tool::OwnTask> task) { return tool::drain(state, std::move(task)); };
+        [state = state()](std::shared_ptr<tool::OwnTask> task) {
+            return tool::drain(state, std::move(task));
+        };
     return tool::run_apart<ToolResult>(std::move(work));
 }
 

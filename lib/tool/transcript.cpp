@@ -31,7 +31,8 @@ std::string on_artifact(const ArtifactFacts& facts) {
 }  // namespace
 
 Transcript::Transcript(CallFacts call, std::string marker, std::size_t text_limit,
-                       std::shared_ptr<const PathRedactor> redactor, std::shared_ptr<SpooledArtifact> artifact)
+                       std::shared_ptr<const PathRedactor> redactor,
+                       std::shared_ptr<SpooledArtifact> artifact)
     : call_(std::move(call)),
       marker_(std::move(marker)),
       renderer_(marker_),
@@ -50,7 +51,8 @@ void Transcript::note(const OutputEvent& event) {
     const std::string text = renderer_.render(event);
     text_.append(text);
     artifact_->append(text);
-    if (const auto* denial = std::get_if<Denial>(&event); denial && !denial->probe && denied_.size() < kMostRepeated)
+    if (const auto* denial = std::get_if<Denial>(&event);
+        denial && !denial->probe && denied_.size() < kMostRepeated)
         denied_.push_back(marker_line(marker_, *denial));
     if (const auto* finished = std::get_if<Finished>(&event)) {
         end_ = finished->result;

@@ -15,8 +15,8 @@
 
 namespace sandpipe::tool {
 
-/// Collects a command's events into its artifact and the result for a model. Pure but for the artifact's file; one
-/// per command.
+/// Collects a command's events into its artifact and the result for a model. Pure but for the artifact's
+/// file; one per command.
 class Transcript {
   public:
     Transcript(CallFacts call, std::string marker, std::size_t text_limit,
@@ -38,12 +38,13 @@ class Transcript {
     BoundedText text_;
     std::shared_ptr<const PathRedactor> redactor_;
     std::shared_ptr<SpooledArtifact> artifact_;
-    std::vector<std::string> denied_;  // the first lines of denials, in case that they are left out of the text
+    std::vector<std::string>
+        denied_;  // the first lines of denials, in case that they are left out of the text
     CommandResult end_;
 };
 
-/// The result of a call that was refused before a command was begun. `code`: an E_ name. `reason`: for the model.
-/// `gate`: what it answered, "" if it was not asked.
+/// The result of a call that was refused before a command was begun. `code`: an E_ name. `reason`: for the
+/// model. `gate`: what it answered, "" if it was not asked.
 [[nodiscard]] ToolResult nothing_ran(const CallFacts& call, std::string_view code, const std::string& reason,
                                      std::string_view gate);
 

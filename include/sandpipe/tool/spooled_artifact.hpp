@@ -13,12 +13,13 @@
 namespace sandpipe {
 
 struct SpoolOptions {
-    /// Kept in memory up to here; all of it goes to a file when this is passed. 0: a file from the first byte.
+    /// Kept in memory up to here; all of it goes to a file when this is passed. 0: a file from the first
+    /// byte.
     std::uint64_t memory_bytes = 1024 * 1024;
     /// What is kept in all; exact to the byte. The rest is counted, not kept. At least 1.
     std::uint64_t quota_bytes = 256 * 1024 * 1024;
-    /// Where the file is made, without a name. Empty: /var/tmp. Where no file can be made there, memory that the
-    /// kernel can swap (memfd) takes its place.
+    /// Where the file is made, without a name. Empty: /var/tmp. Where no file can be made there, memory that
+    /// the kernel can swap (memfd) takes its place.
     std::string directory;
 };
 
@@ -40,15 +41,15 @@ struct ArtifactMatch {
 };
 
 struct SearchOptions {
-    std::size_t most = 100;          ///< matching lines; the search ends there
+    std::size_t most = 100;  ///< matching lines; the search ends there
     bool ignore_case = false;
     std::size_t line_bytes = 2'000;  ///< of each line's text
 };
 
 /// All that a command said, as one text of bytes: complete, in order, and readable while it is still written.
-/// In memory first, then in a file without a name, which no other process can open and which is gone with this
-/// object. Thread-safe: one writer and any number of readers; a reader sees what was appended before it asked.
-/// Reading throws `Error` E_SANDBOX_FAILED where the file cannot be read.
+/// In memory first, then in a file without a name, which no other process can open and which is gone with
+/// this object. Thread-safe: one writer and any number of readers; a reader sees what was appended before it
+/// asked. Reading throws `Error` E_SANDBOX_FAILED where the file cannot be read.
 class SpooledArtifact {
   public:
     SpooledArtifact() : SpooledArtifact(SpoolOptions{}) {}
@@ -71,10 +72,11 @@ class SpooledArtifact {
     [[nodiscard]] std::string range(std::uint64_t offset, std::uint64_t most) const;
     /// `count` lines from number `first` (from 1) on, without their newlines; fewer at the end.
     [[nodiscard]] std::vector<std::string> lines(std::uint64_t first, std::size_t count) const;
-    /// The lines that hold a match of `pattern`, an RE2 expression, in order. A line longer than 1 MiB is looked at
-    /// in parts of that size. Takes time linear in what is kept. Throws `Error` E_INVALID_SANDBOX_CONFIG naming
-    /// a bad pattern and what is wrong with it.
-    [[nodiscard]] std::vector<ArtifactMatch> search(std::string_view pattern, const SearchOptions& options) const;
+    /// The lines that hold a match of `pattern`, an RE2 expression, in order. A line longer than 1 MiB is
+    /// looked at in parts of that size. Takes time linear in what is kept. Throws `Error`
+    /// E_INVALID_SANDBOX_CONFIG naming a bad pattern and what is wrong with it.
+    [[nodiscard]] std::vector<ArtifactMatch> search(std::string_view pattern,
+                                                    const SearchOptions& options) const;
     [[nodiscard]] std::vector<ArtifactMatch> search(std::string_view pattern) const {
         return search(pattern, SearchOptions{});
     }

@@ -13,9 +13,9 @@ namespace sandpipe {
 struct ToolResult {
     bool is_error = false;  ///< the command did not run, or did not finish with 0
 
-    /// For the model. UTF-8: the output with markers in their places, its middle left out where it is longer than
-    /// `text_limit`, then sentences on how it ended and what to do about that. Host paths in what sandpipe writes
-    /// are redacted: the workspace is ".", the home "~".
+    /// For the model. UTF-8: the output with markers in their places, its middle left out where it is longer
+    /// than `text_limit`, then sentences on how it ended and what to do about that. Host paths in what
+    /// sandpipe writes are redacted: the workspace is ".", the home "~".
     std::string text;
 
     /// The same facts as fields; all of them are always there, null where there is nothing to say:

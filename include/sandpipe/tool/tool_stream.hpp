@@ -16,7 +16,8 @@ namespace tool {
 class StreamState;
 }
 
-/// A tool's command under way. Movable; one operation at a time. The destructor stops the command without waiting.
+/// A tool's command under way. Movable; one operation at a time. The destructor stops the command without
+/// waiting.
 class ToolStream {
   public:
     /// Empty, to be assigned to; its operations throw `Error` E_SANDBOX_NOT_INITIALIZED.
@@ -31,14 +32,15 @@ class ToolStream {
     /// operation_aborted and loses no event; the command runs on.
     awaitable<std::optional<OutputEvent>> next();
 
-    /// Takes the events that are left and returns what a model gets. Cancellation stops the command (a second one
-    /// kills it), and the result comes with cause `cancelled`. May be called again: the same result.
+    /// Takes the events that are left and returns what a model gets. Cancellation stops the command (a second
+    /// one kills it), and the result comes with cause `cancelled`. May be called again: the same result.
     awaitable<ToolResult> finish();
 
     /// Starts the stop policy; a second call kills at once. Returns at once.
     void stop();
 
-    /// Filled by `next` and `finish`; may be read from any thread, also after the stream has gone. Null if empty.
+    /// Filled by `next` and `finish`; may be read from any thread, also after the stream has gone. Null if
+    /// empty.
     [[nodiscard]] std::shared_ptr<const SpooledArtifact> artifact() const;
     /// The random number in this command's markers.
     [[nodiscard]] std::string_view marker() const noexcept;

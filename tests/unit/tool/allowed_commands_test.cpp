@@ -26,7 +26,8 @@ std::string refused(const std::string& command) {
 }
 
 TEST(AllowedCommands, NamesAreLookedUp) {
-    EXPECT_EQ(locate_commands({"sh", "/no/such/program"}, "/nowhere::/bin"), (Paths{"/bin/sh", "/no/such/program"}));
+    EXPECT_EQ(locate_commands({"sh", "/no/such/program"}, "/nowhere::/bin"),
+              (Paths{"/bin/sh", "/no/such/program"}));
     EXPECT_EQ(locate_commands({}, ""), Paths{});
 }
 

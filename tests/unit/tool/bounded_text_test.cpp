@@ -8,8 +8,8 @@ namespace {
 constexpr const char* kMarker = "0123456789ab";
 
 std::string left_out(int bytes, int lines) {
-    return "[sandbox 0123456789ab] left out here: " + std::to_string(bytes) + " bytes, " + std::to_string(lines) +
-           (lines == 1 ? " line\n" : " lines\n");
+    return "[sandbox 0123456789ab] left out here: " + std::to_string(bytes) + " bytes, " +
+           std::to_string(lines) + (lines == 1 ? " line\n" : " lines\n");
 }
 
 TEST(BoundedText, AShortTextIsWhole) {
@@ -52,8 +52,7 @@ TEST(BoundedText, CutsBetweenLinesWhereOneEndsNear) {
         BoundedText text(44);  // 22 bytes each: two lines and a part of one
         for (std::size_t at = 0; at < all.size(); at += piece)
             text.append(std::string_view(all).substr(at, piece));
-        EXPECT_EQ(text.text(kMarker),
-                  "line 10\nline 11\n" + left_out(46 * 8, 46) + "line 58\nline 59\n");
+        EXPECT_EQ(text.text(kMarker), "line 10\nline 11\n" + left_out(46 * 8, 46) + "line 58\nline 59\n");
         EXPECT_EQ(text.left_out().lines, 46U);
     }
 }

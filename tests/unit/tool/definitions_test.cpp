@@ -50,8 +50,9 @@ TEST(Definitions, Mcp) {
 
 TEST(Definitions, AllHaveTheSameNameAndFitTheLimits) {
     const json function = RunShellCommandTool::openai_definition()["function"];
-    for (const json& made : {function, RunShellCommandTool::openai_responses_definition(),
-                             RunShellCommandTool::anthropic_definition(), RunShellCommandTool::mcp_definition()}) {
+    for (const json& made :
+         {function, RunShellCommandTool::openai_responses_definition(),
+          RunShellCommandTool::anthropic_definition(), RunShellCommandTool::mcp_definition()}) {
         EXPECT_EQ(made["name"], "run_shell_command");
         EXPECT_EQ(made["description"], RunShellCommandTool::description());
     }

@@ -68,7 +68,8 @@ inline Gate answers(GateDecision decision, std::vector<ToolRequest>* asked = nul
     };
 }
 
-/// Runs `work` in a loop of its own; what it throws is thrown. `beside` gets the loop and what cancels the work.
+/// Runs `work` in a loop of its own; what it throws is thrown. `beside` gets the loop and what cancels the
+/// work.
 template <typename T>
 T run_alone(awaitable<T> work,
             const std::function<void(asio::io_context&, asio::cancellation_signal&)>& beside = nullptr) {

@@ -4,8 +4,8 @@
 #include <asio/post.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
-#include <asio/thread_pool.hpp>
 #include <asio/this_coro.hpp>
+#include <asio/thread_pool.hpp>
 #include <asio/use_awaitable.hpp>
 #include <asio/use_future.hpp>
 
@@ -78,7 +78,8 @@ class AGate : public ::testing::Test {
 
 void cancel_soon(asio::io_context& context, asio::cancellation_signal& signal) {
     auto timer = std::make_shared<asio::steady_timer>(context, 5ms);
-    timer->async_wait([timer, &signal](const std::error_code&) { signal.emit(asio::cancellation_type::terminal); });
+    timer->async_wait(
+        [timer, &signal](const std::error_code&) { signal.emit(asio::cancellation_type::terminal); });
 }
 
 TEST_F(AGate, IsCancelledWhenItsTimePasses) {
@@ -118,7 +119,8 @@ TEST_F(AGate, CancellationOfTheCallRunsNothing) {
     EXPECT_NE(result.text.find("withdrawn"), std::string::npos);
     EXPECT_TRUE(seen_.cancelled);
     seen_ = {};
-    EXPECT_EQ(testing::run_alone(tool(is_stubborn(seen_)).call(input()), cancel_soon).summary["gate"], "aborted");
+    EXPECT_EQ(testing::run_alone(tool(is_stubborn(seen_)).call(input()), cancel_soon).summary["gate"],
+              "aborted");
     EXPECT_TRUE(seen_.ended);
     EXPECT_THROW(testing::run_alone(tool(waits(seen_)).start(input()), cancel_soon), std::system_error);
     EXPECT_TRUE(enforcer_->runs.empty());
@@ -195,7 +197,8 @@ TEST_F(AGate, ManyAtOnceOnManyThreads) {
     const RunShellCommandTool made = tool(gate, 1h);
     asio::thread_pool pool(4);
     std::vector<std::future<ToolResult>> results;
-    for (int i = 0; i < 200; ++i) results.push_back(asio::co_spawn(pool, made.call(input()), asio::use_future));
+    for (int i = 0; i < 200; ++i)
+        results.push_back(asio::co_spawn(pool, made.call(input()), asio::use_future));
     for (auto& result : results) EXPECT_EQ(result.get().summary["gate"], "declined");
     EXPECT_EQ(asked, 200);
 }

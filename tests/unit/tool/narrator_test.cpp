@@ -80,7 +80,8 @@ TEST(Narrator, EveryKindOfDenialHasAdviceOfItsOwn) {
 }
 
 TEST(Narrator, EveryLimitIsNamed) {
-    for (const std::string name : {"memoryBytes", "pids", "cpuSeconds", "fileSizeBytes", "openFiles", "tmpBytes"}) {
+    for (const std::string name :
+         {"memoryBytes", "pids", "cpuSeconds", "fileSizeBytes", "openFiles", "tmpBytes"}) {
         CommandResult result = ended(Cause::finished, Signaled{SIGKILL});
         result.limit_hit = name;
         const std::string text = narrate(result);

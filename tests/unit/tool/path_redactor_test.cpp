@@ -99,8 +99,9 @@ TEST_F(Redactor, AFailedStartTellsWhatTheModelAskedFor) {
     for (auto stage = static_cast<std::uint32_t>(Stage::queue);
          stage <= static_cast<std::uint32_t>(Stage::options); ++stage) {
         Finished end;
-        end.result.status = NotStarted{static_cast<Stage>(stage), std::error_code(ENOENT, std::system_category()),
-                                       "/home/ann/work/app/x", "make /home/ann/y"};
+        end.result.status =
+            NotStarted{static_cast<Stage>(stage), std::error_code(ENOENT, std::system_category()),
+                       "/home/ann/work/app/x", "make /home/ann/y"};
         const auto shown = std::get<Finished>(redactor_.event(end));
         const auto& start = std::get<NotStarted>(shown.result.status);
         const bool of_the_machine = is_of_the_machine(start.stage);

@@ -184,7 +184,8 @@ TEST_F(Tool, ARefusedNarrowingIsAnErrorResult) {
         const ToolResult result = call(made, json{{"command", "ls"}}, context);
         EXPECT_TRUE(result.is_error);
         EXPECT_EQ(result.summary["error"], code_name(code));
-        EXPECT_NE(result.text.find("cannot be applied: no narrowing in <app>"), std::string::npos) << result.text;
+        EXPECT_NE(result.text.find("cannot be applied: no narrowing in <app>"), std::string::npos)
+            << result.text;
         EXPECT_EQ(start_refused(options(), json{{"command", "ls"}}, context), code);
     }
     EXPECT_TRUE(enforcer_->runs.empty());

@@ -42,20 +42,25 @@ TEST(ShellInput, WrongFieldsAreNamed) {
     const std::string accepted =
         "; it must be a string that is not empty and has no NUL: a line for the shell";
     EXPECT_EQ(refused(json::object()), "command is missing" + accepted);
-    const std::pair<json, std::string> bad_commands[] = {
-        {1, "1"}, {"", "\"\""}, {nullptr, "null"}, {std::string("a\0b", 3), R"("a\u0000b")"}, {json::array(), "[]"}};
+    const std::pair<json, std::string> bad_commands[] = {{1, "1"},
+                                                         {"", "\"\""},
+                                                         {nullptr, "null"},
+                                                         {std::string("a\0b", 3), R"("a\u0000b")"},
+                                                         {json::array(), "[]"}};
     for (const auto& [value, shown] : bad_commands)
         EXPECT_EQ(refused({{"command", value}}), "command is " + shown + accepted);
     EXPECT_EQ(refused({{"command", "x"}, {"cwd", 1}}),
               "cwd is 1; it must be a string: a path relative to the workspace");
-    const json bad_timeouts[] = {0,           -1, 86401, 1.5, "5", nullptr, true, 18446744073709551615ULL,
-                                 4294967297LL, 86400.5, 1e300, json::object()};
+    const json bad_timeouts[] = {
+        0,       -1,    86401,         1.5, "5", nullptr, true, 18446744073709551615ULL, 4294967297LL,
+        86400.5, 1e300, json::object()};
     for (const json& timeout : bad_timeouts) {
         EXPECT_EQ(refused({{"command", "x"}, {"timeout_seconds", timeout}}),
                   "timeout_seconds is " + timeout.dump() + "; it must be a whole number from 1 to 86400");
     }
     EXPECT_EQ(refused({{"command", "x"}, {"timeout", 5}}),
-              "\"timeout\" is no field of run_shell_command; there are command, cwd and timeout_seconds; did you mean "
+              "\"timeout\" is no field of run_shell_command; there are command, cwd and timeout_seconds; did "
+              "you mean "
               "timeout_seconds?");
     EXPECT_NE(refused({{"comand", "x"}}).find("did you mean command?"), std::string::npos);
     EXPECT_EQ(refused({{"run_in_background", true}}).find("did you mean"), std::string::npos);

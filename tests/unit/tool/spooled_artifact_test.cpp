@@ -49,9 +49,8 @@ class Artifact : public ::testing::TestWithParam<bool> {
     static SpoolOptions options() { return GetParam() ? in_file() : SpoolOptions{}; }
     SpooledArtifact artifact_{options()};
 };
-INSTANTIATE_TEST_SUITE_P(Places, Artifact, ::testing::Bool(), [](const auto& place) {
-    return std::string(place.param ? "InAFile" : "InMemory");
-});
+INSTANTIATE_TEST_SUITE_P(Places, Artifact, ::testing::Bool(),
+                         [](const auto& place) { return std::string(place.param ? "InAFile" : "InMemory"); });
 
 TEST_P(Artifact, EmptyHasNothing) {
     EXPECT_EQ(artifact_.head(10), "");

@@ -75,7 +75,8 @@ TEST(Transcript, DenialsStandInTheirPlacesAndInTheSummary) {
     const ToolResult result = transcript.result();
     EXPECT_TRUE(result.is_error);
     const std::string expected =
-        "before\n[sandbox 0] denied: write /x\\xff (rule: r; and 2 more like it)\nafter\n[sandbox 0] exit code 1\n";
+        "before\n[sandbox 0] denied: write /x\\xff (rule: r; and 2 more like it)\nafter\n[sandbox 0] exit "
+        "code 1\n";
     EXPECT_EQ(result.text.find(expected), 0U) << result.text;
     EXPECT_EQ(result.artifact->head(1000), expected);
     EXPECT_EQ(result.summary["denials"][0]["path"], "/x\uFFFD");
@@ -92,7 +93,8 @@ TEST(Transcript, WhatWeWriteIsRedactedAndWhatTheCommandWroteIsNot) {
     transcript.take(end.result.denials[0]);
     transcript.take(end);
     const ToolResult result = transcript.result();
-    EXPECT_EQ(result.text.find("/home/ann/app\n[sandbox 0] denied: write ./lock (rule: r)\n"), 0U) << result.text;
+    EXPECT_EQ(result.text.find("/home/ann/app\n[sandbox 0] denied: write ./lock (rule: r)\n"), 0U)
+        << result.text;
     EXPECT_EQ(result.summary["denials"][0]["path"], "./lock");
     EXPECT_EQ(result.artifact->search("ann").size(), 1U);
 }
@@ -103,7 +105,8 @@ TEST(Transcript, TheTextIsBoundedAndValidAndTheArtifactWhole) {
     transcript.take(exited(0));
     const ToolResult result = transcript.result();
     EXPECT_LT(result.text.size(), 500U);
-    EXPECT_NE(result.text.find("[sandbox 0] left out here: 3904 bytes, 976 lines\n"), std::string::npos) << result.text;
+    EXPECT_NE(result.text.find("[sandbox 0] left out here: 3904 bytes, 976 lines\n"), std::string::npos)
+        << result.text;
     EXPECT_EQ(result.summary["text_bytes_left_out"], 3904);
     EXPECT_EQ(result.summary["text_lines_left_out"], 976);
     EXPECT_EQ(result.summary["artifact"]["lines"], 1000);
@@ -120,8 +123,10 @@ TEST(Transcript, ADenialInTheMiddleIsNotLost) {
     for (int i = 0; i < 100; ++i) transcript.take(out("a line\n"));
     transcript.take(end);
     const std::string text = transcript.result().text;
-    EXPECT_NE(text.find("Denied in the part that was left out:\n[sandbox 0] denied: write /x (rule: r)\nThe command"),
-              std::string::npos)
+    EXPECT_NE(
+        text.find(
+            "Denied in the part that was left out:\n[sandbox 0] denied: write /x (rule: r)\nThe command"),
+        std::string::npos)
         << text;
 }
 
@@ -154,12 +159,12 @@ TEST(Transcript, NothingRan) {
 }
 
 TEST(Transcript, EverySummaryHasEveryField) {
-    const std::set<std::string> fields{"tool",          "call_id",          "command_id",  "gate",
-                                       "status",        "exit_code",        "signal",      "cause",
-                                       "failed",        "error",            "reason",      "stage",
-                                       "duration_ms",   "output_bytes",     "artifact",    "text_bytes_left_out",
-                                       "denials",       "denial_count",     "limit_hit",   "text_lines_left_out",
-                                       "marker",        "denials_complete"};
+    const std::set<std::string> fields{"tool",        "call_id",         "command_id", "gate",
+                                       "status",      "exit_code",       "signal",     "cause",
+                                       "failed",      "error",           "reason",     "stage",
+                                       "duration_ms", "output_bytes",    "artifact",   "text_bytes_left_out",
+                                       "denials",     "denial_count",    "limit_hit",  "text_lines_left_out",
+                                       "marker",      "denials_complete"};
     EXPECT_EQ(keys(nothing_ran({}, "E", "r", "").summary), fields);
     for (const EndStatus& status : {EndStatus(Exited{3}), EndStatus(Signaled{11}), EndStatus(NotStarted{})}) {
         Transcript transcript = transcript_with(100);
