@@ -24,7 +24,9 @@ namespace sandpipe::tool {
 /// stays as it is.
 class OwnTask : public std::enable_shared_from_this<OwnTask> {
   public:
-    explicit OwnTask(const asio::any_io_executor& executor) : executor_(asio::make_strand(executor)) {}
+    /// `cancelled`: whether the caller is already.
+    OwnTask(const asio::any_io_executor& executor, bool cancelled)
+        : executor_(asio::make_strand(executor)), cancelled_(cancelled) {}
 
     /// For the coroutine: what each cancellation does from now on; also what was cancelled before. Until this
     /// is set, cancellation ends what the coroutine awaits, with operation_aborted.
@@ -59,20 +61,20 @@ class OwnTask : public std::enable_shared_from_this<OwnTask> {
     const asio::any_io_executor executor_;
     asio::cancellation_signal signal_;
     std::function<void()> act_;
-    bool cancelled_ = false;
+    bool cancelled_;
 };
 
 /// Runs `work` as an OwnTask of the calling coroutine.
 template <typename T>
 awaitable<T> run_apart(std::function<awaitable<T>(std::shared_ptr<OwnTask>)> work) {
-    const auto task = std::make_shared<OwnTask>(co_await asio::this_coro::executor);
+    const asio::any_io_executor executor = co_await asio::this_coro::executor;
+    const asio::cancellation_state state = co_await asio::this_coro::cancellation_state;
+    const auto task = std::make_shared<OwnTask>(executor, state.cancelled() != asio::cancellation_type::none);
     std::function<void(detail::Completion<T>)> begin = [task, work](detail::Completion<T> done) {
         task->run(work(task), std::move(done));
     };
     detail::OnCancel<T> on_cancel;
     on_cancel.cancel = [task] { task->cancel(); };
-    const asio::cancellation_state state = co_await asio::this_coro::cancellation_state;
-    if (state.cancelled() != asio::cancellation_type::none) task->cancel();
     co_return co_await detail::await_completion<T>(std::move(begin), std::move(on_cancel));
 }
 
