@@ -30,6 +30,8 @@ class SandboxEnforcer : public BinarySandbox {
     [[nodiscard]] virtual BinaryInvocation shell(std::string line) const = 0;
     /// A session of its own, under a policy that can only be narrower.
     virtual awaitable<std::shared_ptr<SandboxEnforcer>> narrow(SandboxPolicy policy) = 0;
+    /// The session's own policy, as it was given.
+    [[nodiscard]] virtual const SandboxPolicy& policy() const = 0;
     [[nodiscard]] virtual const EnforcementReport& enforcement() const = 0;
     /// What the user should know about this policy on this machine, such as second links to protected files.
     [[nodiscard]] virtual const std::vector<std::string>& warnings() const = 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "process/packet_channel.hpp"
+#include "wire/access_rules.hpp"
 
 namespace sandpipe::detail {
 
@@ -24,6 +25,8 @@ class Session {
         const std::optional<Environment>& overlay) const = 0;
     [[nodiscard]] virtual const std::string& workspace() const noexcept = 0;
     [[nodiscard]] virtual const std::vector<std::string>& writable_roots() const noexcept = 0;
+    /// Whether the policy lets commands write at `path`, which is resolved, and by which rule it does not.
+    [[nodiscard]] virtual wire::Verdict write_verdict(const std::string& path) const = 0;
     [[nodiscard]] virtual bool denials_complete() const noexcept = 0;
     [[nodiscard]] virtual bool closed() const noexcept = 0;
 };

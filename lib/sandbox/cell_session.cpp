@@ -162,7 +162,8 @@ CellSession::CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart
       entrance_(std::make_shared<Entrance>(runtime_, "/proc/" + std::to_string(start.launcher) + "/exe")),
       environment_(std::move(environment)),
       workspace_(plan.workspace),
-      roots_(plan.rules.writable_roots()),
+      rules_(plan.rules),
+      roots_(rules_.writable_roots()),
       denials_complete_(start.facts.denials && plan.rules.enabled),
       id_(runtime_->next_id()) {}
 

@@ -43,6 +43,7 @@ class CellSession final : public detail::Session, public detail::RuntimeMember {
     }
     [[nodiscard]] const std::string& workspace() const noexcept override { return workspace_; }
     [[nodiscard]] const std::vector<std::string>& writable_roots() const noexcept override { return roots_; }
+    [[nodiscard]] wire::Verdict write_verdict(const std::string& path) const override { return rules_.write(path); }
     [[nodiscard]] bool denials_complete() const noexcept override { return denials_complete_; }
     [[nodiscard]] bool closed() const noexcept override { return closed_; }
 
@@ -63,6 +64,7 @@ class CellSession final : public detail::Session, public detail::RuntimeMember {
     const std::shared_ptr<Entrance> entrance_;
     const SessionEnvironment environment_;
     const std::string workspace_;
+    const wire::AccessRules rules_;
     const std::vector<std::string> roots_;
     const bool denials_complete_;
     const std::uint64_t id_;

@@ -89,10 +89,12 @@ void tell_warnings(const CellSession& session, const std::vector<std::string>& w
 class SrtEnforcer final : public SandboxEnforcer {
   public:
     SrtEnforcer(std::shared_ptr<detail::RuntimeCore> runtime, std::shared_ptr<CellSession> session,
-                std::string bin_shell, EnforcementReport report, std::vector<std::string> warnings)
+                std::string bin_shell, SandboxPolicy policy, EnforcementReport report,
+                std::vector<std::string> warnings)
         : runtime_(std::move(runtime)),
           session_(std::move(session)),
           bin_shell_(std::move(bin_shell)),
+          policy_(std::move(policy)),
           report_(std::move(report)),
           warnings_(std::move(warnings)) {}
 
@@ -117,6 +119,7 @@ class SrtEnforcer final : public SandboxEnforcer {
                     "narrowing a session is not supported yet: make a session of its own");
     }
 
+    [[nodiscard]] const SandboxPolicy& policy() const override { return policy_; }
     [[nodiscard]] const EnforcementReport& enforcement() const override { return report_; }
     [[nodiscard]] const std::vector<std::string>& warnings() const override { return warnings_; }
 
@@ -150,6 +153,7 @@ class SrtEnforcer final : public SandboxEnforcer {
     const std::shared_ptr<detail::RuntimeCore> runtime_;
     const std::shared_ptr<CellSession> session_;
     const std::string bin_shell_;
+    const SandboxPolicy policy_;
     const EnforcementReport report_;
     const std::vector<std::string> warnings_;
 };
@@ -174,7 +178,8 @@ awaitable<std::shared_ptr<SandboxEnforcer>> srt_enforcer(Runtime& runtime, SrtEn
         std::make_shared<CellSession>(core, std::move(start), compiled.plan, std::move(environment));
     core->join(session->id(), session);
     std::shared_ptr<SandboxEnforcer> enforcer = std::make_shared<SrtEnforcer>(
-        core, std::move(session), options.bin_shell, std::move(report), std::move(compiled.warnings));
+        core, std::move(session), options.bin_shell, options.policy, std::move(report),
+        std::move(compiled.warnings));
     co_return enforcer;
 }
 

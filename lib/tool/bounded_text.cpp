@@ -19,6 +19,31 @@ std::string_view to_whole_character(std::string_view text) {
     return text.substr(0, text.size() - detail::incomplete_utf8_tail(text));
 }
 
+std::string_view cut_head(std::string_view text) {
+    const std::size_t newline = text.rfind('\n');
+    const bool near = newline != text.npos && newline >= text.size() / 2;
+    return near ? text.substr(0, newline + 1) : to_whole_character(text);
+}
+
+std::string_view cut_tail(std::string_view text) {
+    const std::size_t newline = text.find('\n');
+    const bool near = newline != text.npos && newline < text.size() / 2;
+    return near ? text.substr(newline + 1) : from_whole_character(text);
+}
+
+std::uint64_t newlines(std::string_view text) {
+    return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+void add(LeftOut& left_out, std::string_view text) {
+    left_out.bytes += text.size();
+    left_out.lines += newlines(text);
+}
+
+std::string counted(std::uint64_t count, const char* unit) {
+    return std::to_string(count) + " " + unit + (count == 1 ? "" : "s");
+}
+
 }  // namespace
 
 void BoundedText::append(std::string_view text) {
@@ -34,24 +59,29 @@ void BoundedText::append(std::string_view text) {
 }
 
 void BoundedText::shorten_tail() {
-    dropped_ += tail_.size() - half_;
-    tail_.erase(0, tail_.size() - half_);
+    const std::size_t extra = tail_.size() - half_;
+    add(dropped_, std::string_view(tail_).substr(0, extra));
+    tail_.erase(0, extra);
 }
 
 BoundedText::Kept BoundedText::kept() const noexcept {
     const std::size_t extra = tail_.size() > half_ ? tail_.size() - half_ : 0;
-    if (dropped_ + extra == 0) return {head_, tail_, 0};
-    const std::string_view head = to_whole_character(head_);
-    const std::string_view tail = from_whole_character(std::string_view(tail_).substr(extra));
-    return {head, tail, dropped_ + (head_.size() - head.size()) + (tail_.size() - tail.size())};
+    if (dropped_.bytes + extra == 0) return {head_, tail_, {}};
+    Kept parts{cut_head(head_), cut_tail(std::string_view(tail_).substr(extra)), dropped_};
+    add(parts.left_out, std::string_view(head_).substr(parts.head.size()));
+    add(parts.left_out, std::string_view(tail_).substr(0, tail_.size() - parts.tail.size()));
+    return parts;
 }
 
-std::string BoundedText::text() const {
+std::string BoundedText::text(std::string_view marker) const {
     const Kept parts = kept();
     // Together, because a character may stand across the border of the two.
-    if (parts.left_out == 0) return valid_utf8(head_ + tail_);
-    return valid_utf8(parts.head) + "\n[... " + std::to_string(parts.left_out) + " bytes left out ...]\n" +
-           valid_utf8(parts.tail);
+    if (parts.left_out.bytes == 0) return valid_utf8(head_ + tail_);
+    std::string text = valid_utf8(parts.head);
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    return text + "[sandbox " + std::string(marker) +
+           "] left out here: " + counted(parts.left_out.bytes, "byte") + ", " +
+           counted(parts.left_out.lines, "line") + "\n" + valid_utf8(parts.tail);
 }
 
 std::string valid_utf8(std::string_view bytes) {

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <sandpipe/result.hpp>
-#include <sandpipe/tool/gate.hpp>
+#include <sandpipe/tool/gate_decision.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace sandpipe::tool {
@@ -13,5 +14,8 @@ namespace sandpipe::tool {
 
 /// Why nothing ran; "" for `Approved`.
 [[nodiscard]] std::string narrate(const GateDecision& decision);
+
+/// Calls that were refused, known probes apart, folded ones too.
+[[nodiscard]] std::uint64_t count_denials(const CommandResult& result) noexcept;
 
 }  // namespace sandpipe::tool

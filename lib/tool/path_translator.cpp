@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <nlohmann/json.hpp>
 
 #include <array>
 #include <cerrno>
@@ -45,9 +46,13 @@ std::string_view explanation(PathRefusal reason) {
     return "";
 }
 
+// In quotes; a path must not forge a line of ours.
+std::string quoted(std::string_view path) {
+    return nlohmann::json(path).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 [[noreturn]] void refuse(std::string_view path, PathRefusal reason) {
-    throw Error(Errc::sandbox_path_escape, "\"" + std::string(path) + "\" is refused (" +
-                                               std::string(to_string(reason)) +
+    throw Error(Errc::sandbox_path_escape, quoted(path) + " is refused (" + std::string(to_string(reason)) +
                                                "): " + std::string(explanation(reason)));
 }
 
@@ -120,8 +125,7 @@ bool is_missing(int error) { return error == -ENOENT || error == -ENOTDIR; }
 [[noreturn]] void refuse_for_error(std::string_view path, int error) {
     // The spelling does not climb out, so only a link can have.
     if (error == -EXDEV || error == -ELOOP) refuse(path, PathRefusal::symlink);
-    throw Error(Errc::sandbox_path_escape,
-                "\"" + std::string(path) + "\" cannot be checked: " + errno_name(-error));
+    throw Error(Errc::sandbox_path_escape, quoted(path) + " cannot be checked: " + errno_name(-error));
 }
 
 // How many leading components exist; `fd` is the last of them. The first one that is missing must not be a

@@ -2,81 +2,95 @@
 
 #include <sandpipe/error.hpp>
 
+#include <asio/error.hpp>
+#include <asio/this_coro.hpp>
+
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <variant>
 
 #include "narrator.hpp"
-#include "shell_input.hpp"
-#include "transcript.hpp"
+#include "own_task.hpp"
+#include "stream_state.hpp"
+#include "tool_core.hpp"
 
 namespace sandpipe {
 namespace {
 
-constexpr std::size_t kSmallestText = 1000;
+using nlohmann::json;
+using tool::OwnTask;
+using tool::Prepared;
+using tool::Ready;
+using tool::Refusal;
+using tool::ToolCore;
 
-RunShellCommandToolOptions checked(RunShellCommandToolOptions options) {
-    if (!options.gate) {
-        throw Error(Errc::sandbox_gate_required,
-                    "run_shell_command needs a gate; one that approves everything is a choice");
-    }
-    if (!options.enforcer) throw Error(Errc::invalid_sandbox_config, "run_shell_command needs an enforcer");
-    if (options.text_limit < kSmallestText) {
-        throw Error(Errc::invalid_sandbox_config,
-                    "text_limit must be at least 1000 bytes, not " + std::to_string(options.text_limit));
-    }
-    return options;
+ToolResult refused(const Refusal& refusal, const ToolContext& context) {
+    return tool::nothing_ran({context.call_id, 0}, code_name(refusal.code), refusal.text, refusal.gate);
 }
 
-// Either what was asked for, or the answer to a wrong question.
-std::variant<ToolRequest, ToolResult> checked_request(const nlohmann::json& input) {
+ToolResult cancelled(const ToolContext& context) {
+    ToolResult result =
+        refused({Errc::sandbox_refused, tool::narrate(GateDecision(GateAborted{})), "aborted"}, context);
+    result.summary["cause"] = to_string(Cause::cancelled);
+    return result;
+}
+
+using Begun = std::variant<ToolResult, std::shared_ptr<tool::StreamState>>;
+
+/// Either a running command, or the result of one that does not run.
+awaitable<Begun> begin(std::shared_ptr<const ToolCore> core, json input, ToolContext context,
+                       std::shared_ptr<OwnTask> task) {
+    if (task->cancelled()) co_return cancelled(context);
     try {
-        return tool::parse_shell_input(input);
-    } catch (const Error& error) {
-        return tool::nothing_ran(error.name(), error.text());
+        Prepared prepared = co_await core->prepare(std::move(input), context);
+        if (const auto* refusal = std::get_if<Refusal>(&prepared)) co_return refused(*refusal, context);
+        co_return co_await core->begin(std::get<Ready>(std::move(prepared)), context);
+    } catch (const std::system_error& error) {
+        // A gate may throw the same for reasons of its own.
+        if (!task->cancelled() || error.code() != asio::error::operation_aborted) throw;
     }
+    co_return cancelled(context);
 }
 
-std::variant<std::string, ToolResult> checked_cwd(const PathTranslator& paths, const std::string& cwd) {
-    try {
-        return paths.to_host(cwd);
-    } catch (const Error& error) {
-        if (error.errc() != Errc::sandbox_path_escape) throw;
-        return tool::nothing_ran(error.name(), "cwd " + error.text());
-    }
+awaitable<ToolResult> run(std::shared_ptr<const ToolCore> core, json input, ToolContext context,
+                          std::shared_ptr<OwnTask> task) {
+    Begun begun = co_await begin(std::move(core), std::move(input), std::move(context), task);
+    if (auto* result = std::get_if<ToolResult>(&begun)) co_return std::move(*result);
+    auto state = std::get<std::shared_ptr<tool::StreamState>>(std::move(begun));
+    co_return co_await tool::drain(std::move(state), std::move(task));
 }
 
-awaitable<ToolResult> run(std::shared_ptr<SandboxEnforcer> enforcer, BinaryInvocation invocation,
-                          std::size_t limit) {
-    CommandStream stream = co_await enforcer->run(std::move(invocation));
-    tool::Transcript transcript(std::string(stream.marker()), limit);
-    while (const std::optional<OutputEvent> event = co_await stream.next()) transcript.take(*event);
-    co_return transcript.result();
+awaitable<ToolStream> start_stream(std::shared_ptr<const ToolCore> core, json input, ToolContext context) {
+    Prepared prepared = co_await core->prepare(std::move(input), context);
+    if (const auto* refusal = std::get_if<Refusal>(&prepared)) throw Error(refusal->code, refusal->text);
+    co_return ToolStream(co_await core->begin(std::get<Ready>(std::move(prepared)), context));
 }
 
 }  // namespace
 
 RunShellCommandTool::RunShellCommandTool(RunShellCommandToolOptions options)
-    : enforcer_(checked(options).enforcer),
-      gate_(std::move(options.gate)),
-      paths_(options.workspace),
-      text_limit_(options.text_limit) {}
+    : core_(std::make_shared<const ToolCore>(std::move(options))) {}
 
-awaitable<ToolResult> RunShellCommandTool::call(nlohmann::json input) const {
-    auto request = checked_request(input);
-    if (auto* refusal = std::get_if<ToolResult>(&request)) co_return std::move(*refusal);
-    const auto& asked = std::get<ToolRequest>(request);
-    const GateDecision decision = co_await gate_(asked);
-    if (!std::holds_alternative<Approved>(decision)) {
-        co_return tool::nothing_ran(code_name(Errc::sandbox_refused), tool::narrate(decision));
-    }
-    auto cwd = checked_cwd(paths_, asked.cwd);
-    if (auto* refusal = std::get_if<ToolResult>(&cwd)) co_return std::move(*refusal);
-    BinaryInvocation invocation = enforcer_->shell(asked.command);
-    invocation.cwd(std::get<std::string>(cwd)).timeout(asked.timeout);
-    co_return co_await run(enforcer_, std::move(invocation), text_limit_);
+awaitable<ToolResult> RunShellCommandTool::call(json input) const {
+    return call(std::move(input), ToolContext{});
 }
 
-nlohmann::json RunShellCommandTool::input_schema() { return tool::shell_input_schema(); }
+awaitable<ToolResult> RunShellCommandTool::call(json input, ToolContext context) const {
+    std::function<awaitable<ToolResult>(std::shared_ptr<OwnTask>)> work =
+        [core = core_, input = std::move(input), context = std::move(context)](
+            std::shared_ptr<OwnTask> task) { return run(core, input, context, std::move(task)); };
+    return tool::run_apart<ToolResult>(std::move(work));
+}
+
+awaitable<ToolStream> RunShellCommandTool::start(json input) const {
+    return start(std::move(input), ToolContext{});
+}
+
+awaitable<ToolStream> RunShellCommandTool::start(json input, ToolContext context) const {
+    return start_stream(core_, std::move(input), std::move(context));
+}
+
+std::uint64_t RunShellCommandTool::sink_failures() const noexcept { return core_->sink_failures(); }
 
 }  // namespace sandpipe

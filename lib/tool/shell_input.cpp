@@ -4,9 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <string>
+
+#include "sandbox/nearest_key.hpp"
 
 namespace sandpipe::tool {
 namespace {
@@ -15,49 +19,75 @@ using nlohmann::json;
 
 constexpr std::int64_t kDefaultTimeout = 300;
 constexpr std::int64_t kLongestTimeout = 86400;
+constexpr std::array<std::string_view, 3> kFields{"command", "cwd", "timeout_seconds"};
+constexpr std::size_t kLongestValue = 100;
 
-[[noreturn]] void refuse(const std::string& field, const std::string& accepted) {
-    throw Error(Errc::invalid_sandbox_config, field + " must be " + accepted);
+std::string shown(const json& value) {
+    std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
+    if (text.size() <= kLongestValue) return text;
+    return text.substr(0, kLongestValue) + "... (" + std::to_string(text.size()) + " bytes)";
+}
+
+[[noreturn]] void refuse(const std::string& what, const std::string& accepted) {
+    throw Error(Errc::invalid_sandbox_config, what + "; it must be " + accepted);
+}
+
+[[noreturn]] void refuse(const std::string& field, const json& value, const std::string& accepted) {
+    refuse(field + " is " + shown(value), accepted);
+}
+
+// A field that is meant, if one clearly is.
+std::string suggestion(const std::string& key) {
+    constexpr std::size_t kFewEdits = 3;
+    const auto longer = std::find_if(kFields.begin(), kFields.end(), [&](std::string_view field) {
+        return key.size() >= 3 && (field.starts_with(key) || key.starts_with(field));
+    });
+    const std::string_view field = longer != kFields.end() ? *longer : kFields[nearest_key(key, kFields)];
+    if (longer == kFields.end() && edit_distance(key, field) > kFewEdits) return "";
+    return "; did you mean " + std::string(field) + "?";
 }
 
 void check_keys(const json& input) {
-    if (!input.is_object()) refuse("the input", "an object with command, cwd and timeout_seconds");
+    if (!input.is_object())
+        refuse("the input", input,
+               R"(an object such as {"command": "ls", "cwd": "", "timeout_seconds": 300})");
     for (const auto& entry : input.items()) {
         const std::string& key = entry.key();
-        if (key == "command" || key == "cwd" || key == "timeout_seconds") continue;
-        throw Error(Errc::invalid_sandbox_config, "\"" + key + "\" is no field of " + kToolName +
-                                                      "; there are command, cwd and timeout_seconds");
+        if (std::find(kFields.begin(), kFields.end(), key) != kFields.end()) continue;
+        throw Error(Errc::invalid_sandbox_config, shown(key) + " is no field of " + kToolName +
+                                                      "; there are command, cwd and timeout_seconds" +
+                                                      suggestion(key));
     }
 }
 
 std::string command_of(const json& input) {
+    const std::string accepted = "a string that is not empty and has no NUL: a line for the shell";
     const auto found = input.find("command");
-    if (found == input.end() || !found->is_string()) refuse("command", "a string: a line for the shell");
+    if (found == input.end()) refuse("command is missing", accepted);
+    if (!found->is_string()) refuse("command", *found, accepted);
     const auto& command = found->get_ref<const std::string&>();
-    if (command.empty()) refuse("command", "a string that is not empty");
-    if (command.find('\0') != std::string::npos) refuse("command", "a string without NUL characters");
+    if (command.empty() || command.find('\0') != std::string::npos) refuse("command", *found, accepted);
     return command;
 }
 
 std::string cwd_of(const json& input) {
     const auto found = input.find("cwd");
     if (found == input.end()) return {};
-    if (!found->is_string()) refuse("cwd", "a string: a path relative to the workspace");
+    if (!found->is_string()) refuse("cwd", *found, "a string: a path relative to the workspace");
     return found->get<std::string>();
 }
 
-bool is_in_range(const json& value) {
-    // A number above the range of int64 is unsigned; read as signed it would be a small one.
-    if (value.is_number_unsigned())
-        return value.get<std::uint64_t>() >= 1 && value.get<std::uint64_t>() <= kLongestTimeout;
-    return value.is_number_integer() && value.get<std::int64_t>() >= 1 &&
-           value.get<std::int64_t>() <= kLongestTimeout;
+// JSON Schema: 5.0 is an integer too.
+bool is_timeout(const json& value) {
+    if (!value.is_number()) return false;
+    const auto seconds = value.get<double>();
+    return seconds >= 1 && seconds <= static_cast<double>(kLongestTimeout) && std::floor(seconds) == seconds;
 }
 
 std::chrono::seconds timeout_of(const json& input) {
     const auto found = input.find("timeout_seconds");
     if (found == input.end()) return std::chrono::seconds{kDefaultTimeout};
-    if (!is_in_range(*found)) refuse("timeout_seconds", "a whole number from 1 to 86400");
+    if (!is_timeout(*found)) refuse("timeout_seconds", *found, "a whole number from 1 to 86400");
     return std::chrono::seconds{found->get<std::int64_t>()};
 }
 
@@ -87,10 +117,22 @@ json shell_input_schema() {
            {{"type", "integer"},
             {"minimum", 1},
             {"maximum", kLongestTimeout},
-            {"default", kDefaultTimeout}}}}},
+            {"default", kDefaultTimeout},
+            {"description", "The command and all that it started is ended then."}}}}},
         {"required", json::array({"command"})},
         {"additionalProperties", false},
     };
+}
+
+std::string shell_description() {
+    return "Runs a line in a shell, in a sandbox: it can write in the workspace and the places that the "
+           "policy "
+           "names, and reach only the network that the policy allows. What is refused fails with the "
+           "program's "
+           "own error, and a line [sandbox NUMBER] denied: ... says what was refused and why. Output is "
+           "stdout "
+           "and stderr together; the middle of a long one is left out. Nothing that the command starts "
+           "outlives it.";
 }
 
 }  // namespace sandpipe::tool

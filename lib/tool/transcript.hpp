@@ -1,31 +1,51 @@
 #pragma once
 
 #include <sandpipe/text_renderer.hpp>
-#include <sandpipe/tool/run_shell_command_tool.hpp>
+#include <sandpipe/tool/tool_result.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "bounded_text.hpp"
+#include "path_redactor.hpp"
+#include "summary.hpp"
 
 namespace sandpipe::tool {
 
-/// Collects a command's events into the result for a model. Pure; one per command.
+/// Collects a command's events into its artifact and the result for a model. Pure but for the artifact's
+/// file; one per command.
 class Transcript {
   public:
-    Transcript(std::string marker, std::size_t text_limit);
+    Transcript(CallFacts call, std::string marker, std::size_t text_limit,
+               std::shared_ptr<const PathRedactor> redactor, std::shared_ptr<SpooledArtifact> artifact);
 
     void take(const OutputEvent& event);
     /// After `Finished`. Without one the result says that the command was lost.
     [[nodiscard]] ToolResult result() const;
 
+    [[nodiscard]] const std::shared_ptr<SpooledArtifact>& artifact() const noexcept { return artifact_; }
+
   private:
+    void note(const OutputEvent& event);
+    [[nodiscard]] std::string shown_text() const;
+
+    CallFacts call_;
+    std::string marker_;
     TextRenderer renderer_;
     BoundedText text_;
+    std::shared_ptr<const PathRedactor> redactor_;
+    std::shared_ptr<SpooledArtifact> artifact_;
+    std::vector<std::string>
+        denied_;  // the first lines of denials, in case that they are left out of the text
     CommandResult end_;
 };
 
-/// The result of a call that ran nothing. `code`: an E_ name. `reason`: for the model.
-[[nodiscard]] ToolResult nothing_ran(std::string_view code, const std::string& reason);
+/// The result of a call that was refused before a command was begun. `code`: an E_ name. `reason`: for the
+/// model. `gate`: what it answered, "" if it was not asked.
+[[nodiscard]] ToolResult nothing_ran(const CallFacts& call, std::string_view code, const std::string& reason,
+                                     std::string_view gate);
 
 }  // namespace sandpipe::tool

@@ -140,6 +140,8 @@ Ran Session::attack(const std::string& name, std::vector<std::string> args) {
 
 const std::vector<std::string>& Session::warnings() const { return handle_->enforcer->warnings(); }
 
+const std::shared_ptr<SandboxEnforcer>& Session::enforcer() const { return handle_->enforcer; }
+
 void Session::close() {
     machinery_->await_void([this] { return handle_->enforcer->close(); });
 }
@@ -203,6 +205,10 @@ void SandboxTest::restart() {
     close_runtime();
     machinery_ = std::make_unique<Machinery>();
 }
+
+void SandboxTest::drive(const std::function<awaitable<void>()>& work) { machinery_->await_void(work); }
+
+Runtime& SandboxTest::runtime() { return machinery_->runtime(); }
 
 void SandboxTest::idle_for(std::chrono::milliseconds duration) {
     machinery_->context().restart();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sandpipe/awaitable.hpp>
 #include <sandpipe/invocation.hpp>
 #include <sandpipe/output_event.hpp>
 #include <sandpipe/policy.hpp>
@@ -15,6 +16,11 @@
 #include "support/as_user.hpp"
 #include "support/host_snapshot.hpp"
 #include "support/process_tree.hpp"
+
+namespace sandpipe {
+class SandboxEnforcer;
+class Runtime;
+}  // namespace sandpipe
 
 namespace sandpipe::testing {
 
@@ -71,6 +77,7 @@ class Session {
     Ran attack(const std::string& name, std::vector<std::string> args = {});
     [[nodiscard]] static BinaryInvocation python_command(std::string program);
     [[nodiscard]] const std::vector<std::string>& warnings() const;
+    [[nodiscard]] const std::shared_ptr<SandboxEnforcer>& enforcer() const;
     void close();
 
   private:
@@ -124,6 +131,9 @@ class SandboxTest : public ::testing::Test {
 
     /// Closes the runtime and makes a new one, as after a loss of the launcher.
     void restart();
+    /// Runs a coroutine on the host's event loop to its end; throws what it throws.
+    void drive(const std::function<awaitable<void>()>& work);
+    [[nodiscard]] Runtime& runtime();
     /// Lets the host's event loop run for a while although nobody asks for events.
     void idle_for(std::chrono::milliseconds duration);
     /// Closes the session's runtime and checks that no process is left below the test.

@@ -1,38 +1,18 @@
 #pragma once
 
 #include <sandpipe/awaitable.hpp>
+#include <sandpipe/tool/gate_decision.hpp>
 
-#include <chrono>
 #include <functional>
-#include <string>
-#include <variant>
 
 namespace sandpipe {
 
-/// What a model asks a tool to do, checked for its form and not yet for its meaning.
-struct ToolRequest {
-    std::string tool;     ///< run_shell_command
-    std::string command;  ///< the line for the shell, as given
-    std::string cwd;      ///< as given: relative to the workspace
-    std::chrono::seconds timeout{};
-};
-
-/// Somebody said no. `note`: their own words for the model; may be empty.
-struct Declined {
-    std::string note;
-};
-/// Nobody answered in time.
-struct GateTimedOut {};
-/// Whoever asked has gone, or the question was withdrawn.
-struct GateAborted {};
-struct Approved {};
-
-/// Only `Approved` runs anything; a default-made decision declines.
-using GateDecision = std::variant<Declined, GateTimedOut, GateAborted, Approved>;
-
-/// Decides about every request before anything else happens. It runs on the caller's executor and may wait as
-/// long as it likes; its own timeout is its own affair. What it throws passes through the tool's call, and
-/// nothing runs.
+/// Decides about every request before anything else happens. It runs as a coroutine of its own on the calling
+/// coroutine's executor and may wait as long as it likes, or as `RunShellCommandToolOptions::gate_timeout`
+/// says. When that passes, or the call is cancelled, the gate is cancelled (terminal) and its answer no
+/// longer looked at; one that ignores its cancellation delays nobody. The request lives as long as the gate
+/// runs. What it throws passes through the tool's call, and nothing runs. Called from any thread that calls
+/// the tool.
 using Gate = std::function<awaitable<GateDecision>(const ToolRequest&)>;
 
 }  // namespace sandpipe

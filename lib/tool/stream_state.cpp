@@ -1,0 +1,53 @@
+#include "stream_state.hpp"
+
+#include <utility>
+
+#include "overloaded.hpp"
+
+namespace sandpipe::tool {
+
+awaitable<ToolResult> drain(std::shared_ptr<StreamState> state, std::shared_ptr<OwnTask> task) {
+    // Weak: the command's core keeps this coroutine while it waits.
+    task->on_cancel([weak = std::weak_ptr(state)] {
+        if (const auto running = weak.lock()) running->stop();
+    });
+    co_await asio::this_coro::throw_if_cancelled(false);
+    while (co_await state->next()) continue;
+    co_return state->result();
+}
+
+StreamState::StreamState(CommandStream stream, StreamParts parts, AuditRelay sinks)
+    : stream_(std::move(stream)),
+      session_(std::move(parts.session)),
+      program_(std::move(parts.program)),
+      sinks_(std::move(sinks)),
+      transcript_(CallFacts{std::move(parts.call_id), stream_.id()}, std::string(stream_.marker()),
+                  parts.text_limit, std::move(parts.redactor), std::move(parts.artifact)) {}
+
+StreamState::~StreamState() { transcript_.artifact()->finish(); }
+
+awaitable<std::optional<OutputEvent>> StreamState::next() {
+    const auto self = shared_from_this();
+    std::optional<OutputEvent> event = co_await stream_.next();
+    if (!event) co_return event;
+    transcript_.take(*event);
+    tell(*event);
+    if (std::holds_alternative<Finished>(*event)) session_.reset();
+    co_return event;
+}
+
+void StreamState::tell(const OutputEvent& event) const {
+    const std::uint64_t id = stream_.id();
+    const Overloaded cases{
+        [](const OutputChunk&) {},
+        [&](const Denial& denial) { sinks_.tell(id, DeniedAct{denial}); },
+        [&](const Warning& warning) { sinks_.tell(id, PolicyWarning{warning.text}); },
+        [&](const Finished& end) {
+            if (const auto* start = std::get_if<NotStarted>(&end.result.status))
+                sinks_.tell(id, StartFailed{program_, *start});
+        },
+    };
+    std::visit(cases, event);
+}
+
+}  // namespace sandpipe::tool
