@@ -37,6 +37,9 @@ struct Judgement {
 /// Tells whether what is moved would bring something to the place `tail` below its new name.
 using BringsAlong = std::function<bool(std::string_view tail)>;
 
+/// Tells whether a directory that is moved to `place` would bring something there that the glob of `rule` matches.
+using BringsMatch = std::function<bool(const wire::AccessRule& rule, std::string_view place)>;
+
 /// Whether open flags ask for anything but reading what exists; the same condition as in the filter.
 [[nodiscard]] bool asks_to_write(std::uint64_t flags) noexcept;
 
@@ -55,6 +58,8 @@ struct Rename {
     unsigned flags = 0;  ///< RENAME_*
     BringsAlong from_brings;
     BringsAlong to_brings;  ///< asked for an exchange only
+    BringsMatch from_matches;
+    BringsMatch to_matches;  ///< asked for an exchange only
 };
 [[nodiscard]] Judgement judge_rename(const wire::AccessRules& rules, const Rename& rename);
 

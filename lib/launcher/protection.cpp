@@ -5,7 +5,6 @@
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "launcher/file_view.hpp"
@@ -22,15 +21,15 @@ using wire::AccessRules;
 constexpr mode_t kMaskWithHoles = 0111;
 
 bool inside_writable(const AccessRules& rules, const std::string& place) {
-    return std::any_of(rules.rules.begin(), rules.rules.end(), [&](const AccessRule& rule) {
-        return rule.access == Access::allow_write && wire::holds(rule.place, place);
-    });
+    bool inside = false;
+    rules.visit_above(place, [&](const AccessRule& rule) { inside = inside || rule.access == Access::allow_write; });
+    return inside;
 }
 
 bool grants_below(const AccessRules& rules, const std::string& place) {
-    return std::any_of(rules.rules.begin(), rules.rules.end(), [&](const AccessRule& rule) {
-        return rule.access == Access::allow_read && rule.place != place && wire::holds(place, rule.place);
-    });
+    bool grants = false;
+    rules.visit_below(place, [&](const AccessRule& rule) { grants = grants || rule.access == Access::allow_read; });
+    return grants;
 }
 
 }  // namespace
@@ -41,7 +40,8 @@ Outcome Protection::prepare(const wire::SessionPlan& plan, const Masks& masks) {
     struct stat mask {};
     if (::fstat(masks.file.get(), &mask) < 0) return fail(Stage::mounts, errno, "mask");
     mask_device_ = mask.st_dev;
-    for (const AccessRule& rule : plan.rules.rules) {
+    for (const AccessRule& rule : plan.rules.all()) {
+        if (!rule.glob.empty()) continue;
         if (rule.access == Access::deny_read)
             places_.push_back({rule.place, Cover::mask, grants_below(plan.rules, rule.place)});
         // Elsewhere everything is read-only anyway.

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 
+#include "launcher/tree_search.hpp"
 #include "sys/raw_syscall.hpp"
 
 namespace sandpipe::launcher {
@@ -173,7 +174,13 @@ Answer Attempt::rename() {
     const auto flags = static_cast<unsigned>(call_.flags);
     const Rename rename{from.site(), to.site(), flags,
                         [&](std::string_view tail) { return brings_along(from, tail); },
-                        [&](std::string_view tail) { return brings_along(to, tail); }};
+                        [&](std::string_view tail) { return brings_along(to, tail); },
+                        [&](const wire::AccessRule& rule, std::string_view place) {
+                            return brings_match(from, rule, place);
+                        },
+                        [&](const wire::AccessRule& rule, std::string_view place) {
+                            return brings_match(to, rule, place);
+                        }};
     return settle(judge_rename(rules_, rename), from, to, [&] {
         return result_of(::renameat2(from.directory.get(), from.last().c_str(), to.directory.get(),
                                      to.last().c_str(), flags));

@@ -170,6 +170,11 @@ constexpr PolicyKey allow_execute(bool enforced) {
     return row;
 }
 
+constexpr PolicyKey without_globs(PolicyKey row) {
+    row.globs = false;
+    return row;
+}
+
 constexpr bool kNotYet = false;
 using Fs = FilesystemPolicy;
 using Net = NetworkPolicy;
@@ -184,7 +189,7 @@ constexpr std::array kKeys{
     filesystem<&Fs::allow_git_config>("allowGitConfig"),
     filesystem<&Fs::allow_git_init>("allowGitInit", kNotYet),
     filesystem<&Fs::allow_git_worktree>("allowGitWorktree", kNotYet),
-    filesystem<&Fs::git_safe_directories>("gitSafeDirectories"),
+    without_globs(filesystem<&Fs::git_safe_directories>("gitSafeDirectories")),
     filesystem<&Fs::mandatory_deny_except>("mandatoryDenyExcept"),
     filesystem<&Fs::missing_allow_write>("missingAllowWrite"),
     filesystem<&Fs::devices>("devices"),
