@@ -69,8 +69,8 @@ TEST_F(Globs, ADirectoryBringsNoDeniedNames) {
     expect_acts(session, "EACCES", at("w"), {"rename @/a @/etc", "rename @/a/s/t @/etc"});
     expect_acts(session, "ok", at("w"), {"rename @/b @/etc", "rename @/a/s/t @/a/s/t2"});
     expect_acts(session, "EACCES", at("w"), {"rename @/a/s/t2 @/etc/t", "exchange @/a/s/t2 @/etc"});
-    expect_changes({"+ w/a/s/t2", "+ w/a/s/t2/x.conf", "+ w/etc", "+ w/etc/harmless", "- w/a/s/t",
-                    "- w/a/s/t/x.conf", "- w/b", "- w/b/harmless"});
+    expect_changes({"- w/a/s/t", "- w/a/s/t/x.conf", "+ w/a/s/t2", "+ w/a/s/t2/x.conf", "- w/b", "- w/b/harmless",
+                    "+ w/etc", "+ w/etc/harmless"});
 }
 
 TEST_F(Globs, WhatExistsCannotBeChangedNorMovedAway) {
@@ -116,14 +116,16 @@ TEST_F(Globs, GrantsAreAboutWhatExists) {
 
 TEST_F(Globs, WhatTheHostReplacesStaysCovered) {
     host("echo old > w/a.pem; echo old > w/b.key");
-    Session session = open(policy({"*.pem"}, {"*.key"}));
+    Session session = open(policy({"**/*.pem"}, {"*.key"}));
     EXPECT_EQ(session.sh("true").code(), 0);
     host("echo new > w/t; mv w/t w/a.pem; echo new > w/t; mv w/t w/b.key; echo new > w/later.pem");
     expect_acts(session, "EACCES", at("w"), {"read @/a.pem"});
     expect_acts(session, "EACCES|EROFS", at("w"), {"write @/b.key", "chmod @/b.key"});
     EXPECT_EQ(session.sh("cat b.key").out, "new\n");
     expect_acts(session, "EACCES", at("w"), {"read @/later.pem"});
-    expect_changes({"+ w/later.pem", "~ w/a.pem", "~ w/b.key"});
+    host("mkdir -p w/new/deep; echo new > w/new/deep/x.pem");
+    expect_acts(session, "EACCES", at("w"), {"read @/new/deep/x.pem"});
+    expect_changes({"~ w/a.pem", "~ w/b.key", "+ w/later.pem", "+ w/new", "+ w/new/deep", "+ w/new/deep/x.pem"});
 }
 
 TEST_F(Globs, TwentyThousandMatchesStartAndAreAllDenied) {
