@@ -62,6 +62,8 @@ SandboxPolicy make_policy(const PolicyOptions& options) {
     append(filesystem.deny_write, options.deny_write);
     append(filesystem.allow_read, options.allow_read);
     append(filesystem.deny_read, options.deny_read);
+    append(filesystem.allow_execute, options.allow_exec);
+    if (!options.allow_exec.empty()) filesystem.restrict_execute = true;
     if (!options.settings && options.allow_write.empty()) filesystem.allow_write.emplace_back(".");
     return policy;
 }

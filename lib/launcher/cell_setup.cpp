@@ -55,8 +55,12 @@ Outcome prepare_filter(const wire::SessionPlan& plan, Confinement& confinement) 
     const NotificationSupport support = probe_notifications();
     confinement.facts.denials = support.listener;
     confinement.facts.wait_killable = support.wait_killable;
-    const bool notified = support.listener && plan.filesystem_enforced;
-    return make_filter(notified ? Supervision::notified : Supervision::none, confinement.filter);
+    if (!plan.filesystem_enforced) return make_filter(Supervision::none, confinement.filter);
+    const bool restricted = plan.rules.restrict_execute;
+    // Without it a loader would start what Landlock does not let start.
+    if (restricted && !support.listener) return fail(Stage::seccomp, ENOSYS, "allowExecute needs notifications");
+    const Supervision supervised = restricted ? Supervision::with_execution : Supervision::notified;
+    return make_filter(support.listener ? supervised : Supervision::none, confinement.filter);
 }
 
 /// Everything that is made in the cell gets the mode that is asked for.

@@ -158,6 +158,7 @@ int FileView::private_tmp(const MountOp& op) {
     unique_fd tmpfs;
     int error = make_tmpfs("1777", op.bytes, tmpfs);
     if (error == 0) error = make_holes(tmpfs.get(), op, kPrivateModes);
+    if (error == 0 && op.noexec) error = flag_mount(tmpfs.get(), {MOUNT_ATTR_NOEXEC, 0});
     return error == 0 ? put(tmpfs.get(), op.path) : error;
 }
 
@@ -167,6 +168,7 @@ int FileView::place(const MountOp& op, std::uint64_t more_flags) {
     if (op.slot >= slots_.size() || !slots_[op.slot]) return -EINVAL;
     const unique_fd tree = std::move(slots_[op.slot]);
     const std::uint64_t flags = is_device(op.path) ? std::uint64_t{MOUNT_ATTR_NOSUID} : kPlainFiles;
+    if (op.noexec) more_flags |= MOUNT_ATTR_NOEXEC;
     const int error = flag_tree(tree.get(), {flags | more_flags, 0});
     return error == 0 ? put(tree.get(), op.path) : error;
 }

@@ -103,6 +103,19 @@ Judgement judge_change(const wire::AccessRules& rules, const Site& site) {
     return judge_write(rules, site.place, kProceed);
 }
 
+Judgement judge_execute(const wire::AccessRules& rules, const Site& site) {
+    // The kernel says ENOENT, EACCES and ENOTDIR before anything else.
+    if (site.kind != Kind::file || site.slashed) return kProceed;
+    wire::Verdict verdict = rules.execute(site.place);
+    if (verdict.allowed) return kProceed;
+    return {Decision::deny, verdict.error, std::move(verdict.rule)};
+}
+
+Judgement judge_map(const wire::AccessRules& rules, const Site& site, bool is_program) {
+    const bool is_library = !is_program && site.place.starts_with('/') && !rules.write(site.place).allowed;
+    return is_library ? kProceed : judge_execute(rules, site);
+}
+
 Judgement judge_make(const wire::AccessRules& rules, Kind made, const Site& site) {
     if (!site.ordinary) return kPerform;
     if (site.kind != Kind::missing) return refuse(EEXIST);

@@ -46,6 +46,10 @@ using BringsMatch = std::function<bool(const wire::AccessRule& rule, std::string
 [[nodiscard]] Judgement judge_open(const wire::AccessRules& rules, std::uint64_t flags, const Site& site);
 /// Contents or attributes of what exists.
 [[nodiscard]] Judgement judge_change(const wire::AccessRules& rules, const Site& site);
+[[nodiscard]] Judgement judge_execute(const wire::AccessRules& rules, const Site& site);
+/// A file is mapped to be executed. `is_program`: it is made to be started, so that a loader would start what only
+/// execve may. What a command can write, or nobody can name, is no library.
+[[nodiscard]] Judgement judge_map(const wire::AccessRules& rules, const Site& site, bool is_program);
 /// mkdir and mknod; symlink with `Kind::symlink`, which may not stand above a protected place either: it
 /// would lead to a copy of it somewhere else.
 [[nodiscard]] Judgement judge_make(const wire::AccessRules& rules, Kind made, const Site& site);

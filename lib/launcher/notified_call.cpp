@@ -68,6 +68,11 @@ constexpr auto kCalls = std::to_array<NotifiedCall>({
     {__NR_removexattrat, "removexattr", -1, Act::change, {.directory = 0, .path = 1, .flags = 2}},
     {__NR_file_setattr,  "setattr", -1, Act::change, {.directory = 0, .path = 1, .flags = 4}},
 });
+constexpr auto kExecution = std::to_array<NotifiedCall>({
+    {__NR_execve,        "execve", -1, Act::execute, {.path = 0}},
+    {__NR_execveat,      "execve", -1, Act::execute, {.directory = 0, .path = 1, .flags = 4}},
+    {__NR_mmap,          "mmap", -1, Act::map, {.directory = 4, .path = -1}},
+});
 // clang-format on
 
 constexpr bool each_once() {
@@ -87,10 +92,13 @@ static_assert(std::all_of(kCalls.begin(), kCalls.end(), pairs_have_two_paths));
 
 std::span<const NotifiedCall> notified_calls() { return kCalls; }
 
+std::span<const NotifiedCall> notified_execution() { return kExecution; }
+
 const NotifiedCall* find_notified_call(int number) {
-    const auto found = std::find_if(kCalls.begin(), kCalls.end(),
-                                    [number](const NotifiedCall& call) { return call.number == number; });
-    return found == kCalls.end() ? nullptr : &*found;
+    for (const std::span<const NotifiedCall> calls : {notified_calls(), notified_execution()})
+        for (const NotifiedCall& call : calls)
+            if (call.number == number) return &call;
+    return nullptr;
 }
 
 }  // namespace sandpipe::launcher

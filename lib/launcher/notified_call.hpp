@@ -15,6 +15,8 @@ enum class Act : std::uint8_t {
     rename,
     link,
     change,  ///< contents or attributes of what exists: judged, then left to the kernel
+    execute,  ///< judged, then left to the kernel, whose Landlock rules say the same
+    map,      ///< a file into memory to be executed, as loaders do: judged, then left to the kernel
 };
 
 /// Where a call has its arguments, counted from 0; -1 where it has none such.
@@ -41,6 +43,8 @@ struct NotifiedCall {
 
 /// Every call that the supervisor is asked about, in no order.
 [[nodiscard]] std::span<const NotifiedCall> notified_calls();
+/// And where execution is restricted. Of mmap only those that map a file to be executed.
+[[nodiscard]] std::span<const NotifiedCall> notified_execution();
 /// The row of a system call number; nullptr where there is none.
 [[nodiscard]] const NotifiedCall* find_notified_call(int number);
 

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "launcher/notified_call.hpp"
 #include "sys/kernel.hpp"
@@ -176,8 +177,12 @@ class Builder {
             error_ = ::seccomp_rule_add_array(context_.get(), action, number, 0, nullptr);
     }
     void add(std::uint32_t action, int number, const scmp_arg_cmp& condition) {
+        add(action, number, std::span(&condition, 1));
+    }
+    void add(std::uint32_t action, int number, std::span<const scmp_arg_cmp> conditions) {
         if (error_ == 0 && number >= 0)
-            error_ = ::seccomp_rule_add_array(context_.get(), action, number, 1, &condition);
+            error_ = ::seccomp_rule_add_array(context_.get(), action, number,
+                                              static_cast<unsigned>(conditions.size()), conditions.data());
     }
     int write(std::vector<sock_filter>& filter);
 
@@ -249,6 +254,18 @@ void notify_writing(Builder& builder, int number, unsigned argument) {
         builder.add(SCMP_ACT_NOTIFY, number, masked(argument, flag, flag));
 }
 
+void restrict_execution(Builder& builder) {
+    builder.add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(memfd_create));
+    for (const NotifiedCall& call : notified_execution()) {
+        if (call.act != Act::map) {
+            builder.add(SCMP_ACT_NOTIFY, call.number);
+            continue;
+        }
+        const scmp_arg_cmp conditions[] = {masked(2, PROT_EXEC, PROT_EXEC), masked(3, MAP_ANONYMOUS, 0)};
+        builder.add(SCMP_ACT_NOTIFY, call.number, conditions);
+    }
+}
+
 void notify(Builder& builder) {
     for (const NotifiedCall& call : notified_calls()) {
         if (call.flags_argument < 0)
@@ -273,7 +290,8 @@ Outcome make_filter(Supervision supervision, std::vector<sock_filter>& filter) {
     refuse_namespaces(builder);
     refuse_families(builder);
     refuse_pair_types(builder);
-    if (supervision == Supervision::notified) notify(builder);
+    if (supervision != Supervision::none) notify(builder);
+    if (supervision == Supervision::with_execution) restrict_execution(builder);
     const int error = builder.write(filter);
     return error < 0 ? fail(Stage::seccomp, -error, "filter") : Outcome{};
 }

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "launcher/tree_search.hpp"
+#include "sys/elf.hpp"
 #include "sys/raw_syscall.hpp"
 
 namespace sandpipe::launcher {
@@ -33,6 +34,13 @@ class FileMask {
     mode_t before_;
 };
 
+/// What cannot be looked at is taken for one.
+bool is_program(int object) {
+    const std::string path = "/proc/self/fd/" + std::to_string(object);
+    const unique_fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    return !file || sys::read_program_facts(file.get()).is_program;
+}
+
 class Attempt {
   public:
     Attempt(const wire::AccessRules& rules, const Caller& caller, const Call& call,
@@ -41,6 +49,8 @@ class Attempt {
 
     Answer open();
     Answer change();
+    Answer execute();
+    Answer map();
     Answer make();
     Answer remove();
     Answer rename();
@@ -126,6 +136,27 @@ Answer Attempt::change() {
         error = resolver.find_target(call_.directory, call_.path, spot);
     if (error < 0) return {};
     return settle(judge_change(rules_, spot.site()), spot, {}, [] { return 0; });
+}
+
+Answer Attempt::execute() {
+    Resolver resolver(caller_);
+    Spot spot;
+    int error;
+    if (call_.on_descriptor)
+        error = resolver.find_descriptor(call_.directory, spot);
+    else if (call_.flags & AT_SYMLINK_NOFOLLOW)
+        error = resolver.find_entry(call_.directory, call_.path, spot);
+    else
+        error = resolver.find_target(call_.directory, call_.path, spot);
+    if (error < 0) return {};
+    return settle(judge_execute(rules_, spot.site()), spot, {}, [] { return 0; });
+}
+
+Answer Attempt::map() {
+    Spot spot;
+    if (Resolver(caller_).find_descriptor(call_.directory, spot) < 0) return {};
+    if (spot.kind != Kind::file) return {};
+    return settle(judge_map(rules_, spot.site(), is_program(spot.object.get())), spot, {}, [] { return 0; });
 }
 
 Answer Attempt::make() {
@@ -220,6 +251,10 @@ Answer answer_call(const wire::AccessRules& rules, const Caller& caller, const C
             return asks_to_write(call.how.flags) ? attempt.open() : Answer{};
         case Act::change:
             return attempt.change();
+        case Act::execute:
+            return attempt.execute();
+        case Act::map:
+            return attempt.map();
         case Act::remove:
             return attempt.remove();
         case Act::rename:

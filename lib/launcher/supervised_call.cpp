@@ -42,6 +42,10 @@ void read_registers(const seccomp_data& data, Call& call) {
 
 int read_paths(const seccomp_data& data, const Caller& caller, Call& call) {
     const CallArguments& at = call.row->at;
+    if (at.path < 0) {
+        call.on_descriptor = true;
+        return 0;
+    }
     const std::uint64_t address = data.args[at.path];
     // utimensat(2): no path at all means the descriptor; some of the newer calls have that too.
     if (address == 0 && call.row->act == Act::change && at.directory >= 0 && call.directory >= 0) {

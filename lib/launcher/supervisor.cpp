@@ -36,16 +36,19 @@ Answer refusal(int error) { return {{Decision::refuse, error, {}}, {}, {}, {}, {
 
 /// A wrong argument: the kernel finds it too, but for calls that only the supervisor can carry out.
 Answer unreadable(const NotifiedCall& row, int error) {
-    const bool by_kernel = row.act == Act::open || row.act == Act::change;
+    const bool by_kernel = row.act == Act::open || row.act == Act::change || row.act == Act::execute;
     return by_kernel ? Answer{} : refusal(-error);
 }
 
+bool is_execution(const NotifiedCall& row) { return row.act == Act::execute || row.act == Act::map; }
+
 bool only_judged(const Call& call) {
-    return call.row->act == Act::change || (call.row->act == Act::open && !(call.how.flags & O_CREAT));
+    return call.row->act == Act::change || is_execution(*call.row) || (call.row->act == Act::open && !(call.how.flags & O_CREAT));
 }
 
 wire::Denied describe(const Caller& caller, const Call& call, const Answer& answer) {
     wire::Denied denied;
+    denied.kind = is_execution(*call.row) ? wire::kDeniedExec : wire::kDeniedWrite;
     denied.operation = call.operation;
     denied.path = call.on_descriptor ? answer.resolved : call.path;
     denied.resolved = answer.resolved;
@@ -89,7 +92,8 @@ void Supervisor::detach() {
     folded_ = 0;
 }
 
-void Supervisor::on_notification() {
+void Supervisor::on_notification(bool started) {
+    started_ = started;
     if (!receive()) return;
     seccomp_notif notification{};
     std::memcpy(&notification, buffer_.data(), sizeof notification);
@@ -126,6 +130,7 @@ void Supervisor::handle(const seccomp_notif& notification) {
 Answer Supervisor::answer(const seccomp_notif& notification, const Caller& caller, Call& call) {
     const NotifiedCall* row = find_notified_call(notification.data.nr);
     if (!row || notification.data.arch != kNativeArchitecture) return refusal(ENOSYS);
+    if (is_start(*row)) return {};
     if (const int error = read_call(*row, notification.data, caller, call); error < 0)
         return unreadable(*row, error);
     if (row->act == Act::open && !asks_to_write(call.how.flags)) return {};
@@ -135,6 +140,8 @@ Answer Supervisor::answer(const seccomp_notif& notification, const Caller& calle
     if (only_judged(call)) return answer_call(rules_, caller, call, [] { return true; });
     return answer_under_lock(caller, call, notification.id);
 }
+
+bool Supervisor::is_start(const NotifiedCall& row) const { return !started_ && row.act == Act::execute; }
 
 Answer Supervisor::answer_under_lock(const Caller& caller, const Call& call, std::uint64_t cookie) {
     if (hold_lock() < 0) return refusal(ENOLCK);

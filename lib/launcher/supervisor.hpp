@@ -40,8 +40,9 @@ class Supervisor {
     /// To poll for reading; -1 while there is none.
     [[nodiscard]] int listener() const noexcept { return listener_.get(); }
 
-    /// The listener is readable: takes one notification and answers it, or reports it and lets it wait.
-    void on_notification();
+    /// The listener is readable: takes one notification and answers it, or reports it and lets it wait. Until the
+    /// command's program has `started`, its execve is left to the kernel: it is the start that fails then.
+    void on_notification(bool started);
     /// The host has noted the place of denial `id`: the call fails now. An unknown id is ignored.
     void on_acknowledged(std::uint64_t id);
 
@@ -52,6 +53,7 @@ class Supervisor {
     };
 
     [[nodiscard]] bool receive();
+    [[nodiscard]] bool is_start(const NotifiedCall& row) const;
     void handle(const seccomp_notif& notification);
     [[nodiscard]] Answer answer(const seccomp_notif& notification, const Caller& caller, Call& call);
     [[nodiscard]] Answer answer_under_lock(const Caller& caller, const Call& call, std::uint64_t cookie);
@@ -68,6 +70,7 @@ class Supervisor {
     unique_fd own_lock_;
     unique_fd listener_;
     std::vector<std::uint64_t> buffer_;  // one notification, as large as this kernel's are
+    bool started_ = true;
     std::uint64_t root_mount_ = 0;
     std::uint64_t root_inode_ = 0;
     std::uint64_t next_id_ = 1;

@@ -15,6 +15,9 @@ EndStatus status_from(int wait_status) {
     return Signaled{WTERMSIG(wait_status), WCOREDUMP(wait_status) != 0};
 }
 
+static_assert(static_cast<std::uint8_t>(DenialKind::write) == wire::kDeniedWrite);
+static_assert(static_cast<std::uint8_t>(DenialKind::exec) == wire::kDeniedExec);
+
 Denial denial_from(const wire::Denied& message) {
     Denial denial;
     denial.kind = static_cast<DenialKind>(message.kind);

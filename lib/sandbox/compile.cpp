@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "check_supported.hpp"
+#include "execute_rules.hpp"
 #include "glob_search.hpp"
 #include "mount_layout.hpp"
 #include "own_places.hpp"
@@ -35,6 +36,7 @@ using wire::Access;
 struct PathBase {
     std::string workspace;
     std::string_view home;
+    std::string_view bin_shell;
     const PathFacts& facts;
 };
 
@@ -158,6 +160,19 @@ void show_workspace(const std::string& workspace, PolicyRules& rules) {
                    found.rules.read(workspace).rule + " denies it; allowRead would lift that");
 }
 
+void restrict_execution(const FilesystemPolicy& policy, const PathBase& base, PolicyRules& rules) {
+    rules.found.rules.restrict_execute = true;
+    std::vector<PolicyEntry> entries = entries_of("allowExecute", policy.allow_execute, base);
+    for (const PolicyEntry& entry : without_globs(Access::allow_execute, std::move(entries), base, rules))
+        rules.allow_execute(entry);
+    if (base.bin_shell.empty()) return;
+    PolicyEntry shell;
+    shell.where = shell.rule = "binShell";
+    shell.absolute = base.bin_shell;
+    shell.path = resolve_path(shell.absolute, base.facts);
+    rules.allow_execute(shell);
+}
+
 struct Lists {
     std::vector<PolicyEntry> deny_read;
     std::vector<PolicyEntry> deny_write;
@@ -184,6 +199,7 @@ PolicyRules rules_of(const FilesystemPolicy& policy, const PathBase& base) {
     for (const PolicyEntry& entry : denied.deny_read) rules.deny_read(entry);
     for (const PolicyEntry& entry : denied.deny_write) rules.deny_write(entry);
     rules.deny_mandatory();
+    if (policy.restrict_execute || !policy.allow_execute.empty()) restrict_execution(policy, base, rules);
     show_workspace(base.workspace, rules);
     deny_globs(Access::deny_read, denied.deny_read, base, rules);
     deny_globs(Access::deny_write, denied.deny_write, base, rules);
@@ -217,8 +233,12 @@ void compile_filesystem(const SandboxPolicy& policy, const PathBase& base, Compi
     rules.found.tmp_bytes = policy.limits.tmp_bytes;
     sort_unique(rules.found.devices);
     warn_of_void_grants(rules);
+    allow_loaders(rules.found.rules, base.facts, rules.warnings);
     result.plan.mounts = lay_out_mounts(rules.found);
+    forbid_execution(rules.found.rules, result.plan.mounts);
     add_own_places(rules);
+    result.devices = rules.found.devices;
+    result.tmp = rules.found.tmp;
     result.plan.rules = std::move(rules.found.rules);
     result.warnings = std::move(rules.warnings);
     result.create_directories = std::move(rules.create_directories);
@@ -227,9 +247,9 @@ void compile_filesystem(const SandboxPolicy& policy, const PathBase& base, Compi
 }  // namespace
 
 CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace, std::string_view home,
-                       const PathFacts& facts) {
+                       const PathFacts& facts, std::string_view bin_shell) {
     check_supported(policy);
-    const PathBase base{resolve_workspace(workspace, facts), home, facts};
+    const PathBase base{resolve_workspace(workspace, facts), home, bin_shell, facts};
     CompiledPolicy result;
     result.plan.workspace = base.workspace;
     result.plan.own_network = !policy.network.disabled;

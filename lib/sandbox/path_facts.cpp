@@ -1,6 +1,8 @@
 #include "path_facts.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <sandpipe/unique_fd.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +54,12 @@ std::string HostPathFacts::link_target(const std::string& path) const {
     std::array<char, PATH_MAX> target{};
     const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
     return size > 0 ? std::string(target.data(), static_cast<std::size_t>(size)) : std::string{};
+}
+
+sys::ProgramFacts HostPathFacts::program(const std::string& path) const {
+    // A FIFO has to be no obstacle.
+    const unique_fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    return file ? sys::read_program_facts(file.get()) : sys::ProgramFacts{};
 }
 
 DirectoryListing HostPathFacts::list(const std::string& path) const {

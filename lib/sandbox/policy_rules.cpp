@@ -117,6 +117,15 @@ void PolicyRules::allow_read(const PolicyEntry& entry) {
     warn(entry.where + ": " + quoted(entry.absolute) + " does not exist and is not granted");
 }
 
+void PolicyRules::allow_execute(const PolicyEntry& entry) {
+    const std::string& place = entry.path.place;
+    if (!entry.path.fact.exists())
+        return warn(entry.where + ": " + quoted(entry.absolute) + " does not exist and is not granted");
+    if (is_in_own_tree(place)) refuse(entry, place + " is in /proc or /dev, where nothing can be executed");
+    protect_way(entry.path, entry.rule + " (the way to it)");
+    found.rules.add({Access::allow_execute, place, entry.rule, {}, entry.expanded});
+}
+
 void PolicyRules::deny_read(const PolicyEntry& entry) {
     if (!entry.glob.empty()) return deny_glob(Access::deny_read, entry);
     if (wire::holds(kProc, entry.path.place))

@@ -154,8 +154,8 @@ constexpr PolicyKey limits(std::string_view name, bool enforced = true) {
 }
 
 /// An empty list means nothing and an absent one everything, so this key is more than its list.
-constexpr PolicyKey allow_execute(bool enforced) {
-    PolicyKey row = filesystem<&FilesystemPolicy::allow_execute>("allowExecute", enforced);
+constexpr PolicyKey allow_execute() {
+    PolicyKey row = filesystem<&FilesystemPolicy::allow_execute>("allowExecute");
     row.read = [](const json& value, const std::string& place, SandboxPolicy& policy) {
         read_value(value, place, policy.filesystem.allow_execute);
         policy.filesystem.restrict_execute = true;
@@ -185,7 +185,7 @@ constexpr std::array kKeys{
     filesystem<&Fs::allow_read>("allowRead"),
     filesystem<&Fs::allow_write>("allowWrite"),
     filesystem<&Fs::deny_write>("denyWrite"),
-    allow_execute(kNotYet),
+    allow_execute(),
     filesystem<&Fs::allow_git_config>("allowGitConfig"),
     filesystem<&Fs::allow_git_init>("allowGitInit", kNotYet),
     filesystem<&Fs::allow_git_worktree>("allowGitWorktree", kNotYet),

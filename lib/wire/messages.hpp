@@ -81,6 +81,10 @@ struct Started {
     std::int32_t pid = 0;           ///< as the launcher or init sees it
 };
 
+/// Values of DenialKind that the supervisor uses.
+inline constexpr std::uint8_t kDeniedWrite = 0;
+inline constexpr std::uint8_t kDeniedExec = 2;
+
 /// A denial as the supervisor saw it. The call stays blocked until Acknowledge{id} comes or the command ends.
 struct Denied {
     std::uint64_t id = 0;

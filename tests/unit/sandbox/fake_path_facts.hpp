@@ -53,6 +53,15 @@ class FakePathFacts final : public PathFacts {
                 listing.entries.push_back({std::string(last_name(name)), node.fact.kind});
         return listing;
     }
+    FakePathFacts& program(const std::string& path, sys::ProgramFacts facts) {
+        file(path);
+        nodes_[path].program = std::move(facts);
+        return *this;
+    }
+    [[nodiscard]] sys::ProgramFacts program(const std::string& path) const override {
+        const auto node = nodes_.find(path);
+        return node == nodes_.end() ? sys::ProgramFacts{} : node->second.program;
+    }
     /// Every path that exists and is no link.
     [[nodiscard]] std::vector<std::string> places() const {
         std::vector<std::string> all{"/"};
@@ -65,6 +74,7 @@ class FakePathFacts final : public PathFacts {
     struct Node {
         PathFact fact;
         std::string target;
+        sys::ProgramFacts program;
     };
 
     FakePathFacts& put(const std::string& path, PathKind kind) {
