@@ -151,7 +151,6 @@ TEST(SupportedPolicy, WhatIsNotEnforcedYetIsAnError) {
          R"({"network":{"deniedDomainReasons":{}}})"},
         {"network.allowUnixSockets", R"({"network":{"allowUnixSockets":["/s"]}})",
          R"({"network":{"allowUnixSockets":[]}})"},
-        {"filesystem.allowExecute", R"({"filesystem":{"allowExecute":[]}})", R"({"filesystem":{}})"},
         {"filesystem.allowGitInit", R"({"filesystem":{"allowGitInit":true}})",
          R"({"filesystem":{"allowGitInit":false}})"},
         {"filesystem.allowGitWorktree", R"({"filesystem":{"allowGitWorktree":true}})",
@@ -174,8 +173,8 @@ TEST(SupportedPolicy, WhatIsNotEnforcedYetIsAnError) {
 
 TEST(SupportedPolicy, HoldsForPoliciesBuiltInCpp) {
     SandboxPolicy policy;
-    policy.filesystem.allow_execute = {"/usr/bin/git"};
-    EXPECT_TRUE(mentions(complaint([&] { check_supported(policy); }), "filesystem.allowExecute"));
+    policy.limits.pids = 3;
+    EXPECT_TRUE(mentions(complaint([&] { check_supported(policy); }), "limits.pids"));
     policy = {};
     policy.filesystem.deny_read = {PathPattern("/ok"), PathPattern(std::string("a\0b", 3))};
     EXPECT_TRUE(mentions(complaint([&] { check_supported(policy); }), "filesystem.denyRead[1] has a NUL"));
