@@ -7,6 +7,7 @@
 #include <array>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "commands.hpp"
 #include "output.hpp"
@@ -38,7 +39,11 @@ std::string text_line(const ExplainOptions& options, const std::string& target, 
 }  // namespace
 
 Ending explain_command(const ExplainOptions& options) {
-    const Explainer explainer(make_policy(options.policy), options.policy.workspace.value_or(""));
+    std::vector<std::string> warnings;
+    const Explainer explainer(make_policy(options.policy, &warnings), options.policy.workspace.value_or(""));
+    std::string noted;
+    for (const std::string& warning : warnings) noted += "sandpipe: warning: " + warning + "\n";
+    if (const std::error_code error = write_fully(STDERR_FILENO, noted, nullptr)) return broken_output(error, 0);
     const ExplainedAct act = act_of(options.act);
     std::string text;
     bool all_allowed = true;
