@@ -194,6 +194,7 @@ PolicyRules rules_of(const FilesystemPolicy& policy, const PathBase& base) {
     PolicyRules rules(policy, base.facts);
     rules.found.tmp = resolve_tmp(base.facts);
     add_grants(policy, base, rules);
+    rules.allow_git_worktrees();
     const Lists denied{entries_of("denyRead", policy.deny_read, base),
                        entries_of("denyWrite", policy.deny_write, base)};
     for (const PolicyEntry& entry : denied.deny_read) rules.deny_read(entry);

@@ -47,6 +47,8 @@ class PathFacts {
     /// Where a symbolic link points, as it is written in it; empty if that cannot be read.
     [[nodiscard]] virtual std::string link_target(const std::string& path) const = 0;
     [[nodiscard]] virtual DirectoryListing list(const std::string& path) const = 0;
+    /// The first 4096 bytes of a regular file; empty if they cannot be read.
+    [[nodiscard]] virtual std::string text(const std::string& path) const = 0;
     /// What a file says about running it; nothing if it cannot be read.
     [[nodiscard]] virtual sys::ProgramFacts program(const std::string& path) const = 0;
 };
@@ -57,6 +59,7 @@ class HostPathFacts final : public PathFacts {
     [[nodiscard]] PathFact look(const std::string& path) const override;
     [[nodiscard]] std::string link_target(const std::string& path) const override;
     [[nodiscard]] DirectoryListing list(const std::string& path) const override;
+    [[nodiscard]] std::string text(const std::string& path) const override;
     [[nodiscard]] sys::ProgramFacts program(const std::string& path) const override;
 };
 

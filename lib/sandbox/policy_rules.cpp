@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "git_worktree.hpp"
 #include "mandatory_denies.hpp"
 #include "own_places.hpp"
 
@@ -162,6 +163,21 @@ void PolicyRules::deny_in_dev(Access access, const PolicyEntry& entry) {
     if (place == kDev || is_own_device(place))
         return warn(entry.where + ": " + place + " is the session's own and not denied");
     found.rules.add({access, place, entry.rule, {}, false});
+}
+
+void PolicyRules::allow_git_worktrees() {
+    if (!policy_.allow_git_worktree) return;
+    for (const std::string& root : found.rules.writable_roots()) {
+        const GitWorktree worktree = find_git_worktree(root, facts_);
+        if (!worktree.linked) continue;
+        if (!worktree.fault.empty()) {
+            warn("filesystem.allowGitWorktree grants nothing for " + root + ": " + worktree.fault);
+            continue;
+        }
+        add(Access::allow_write, {worktree.common, facts_.look(worktree.common), {}}, "allowGitWorktree");
+        for (const std::string& other : worktree.others)
+            add(Access::deny_write, {other, facts_.look(other), {}}, "allowGitWorktree (another worktree)");
+    }
 }
 
 void PolicyRules::deny_glob(Access access, const PolicyEntry& entry) {

@@ -581,5 +581,93 @@ TEST(MandatoryDenies, LinkToTheRootCostsOnlyTheLink) {
     EXPECT_EQ(view(compiled, "/w/f"), kWritable);
 }
 
+TEST(MandatoryDenies, RepositoriesWithinARepository) {
+    FakePathFacts facts;
+    facts.file("/w/.git/HEAD").file("/w/.git/config").directory("/w/.git/hooks").file("/w/.git/config.worktree");
+    for (const std::string module : {"/w/.git/modules/a", "/w/.git/modules/libs/b", "/w/.git/modules/a/modules/c"})
+        facts.file(module + "/HEAD").file(module + "/config").directory(module + "/hooks").directory(module + "/objects");
+    facts.file("/w/.git/worktrees/t/commondir").file("/w/.git/worktrees/t/HEAD");
+    const CompiledPolicy compiled = compile_lists({{}, {}, {"."}, {}}, facts);
+    const wire::AccessRules& rules = compiled.plan.rules;
+    for (const char* place :
+         {"/w/.git/config.worktree", "/w/.git/commondir", "/w/.git/modules/a/config", "/w/.git/modules/a/hooks/x",
+          "/w/.git/modules/libs/b/config", "/w/.git/modules/a/modules/c/hooks", "/w/.git/worktrees/t/commondir",
+          "/w/.git/worktrees/t/config.worktree", "/w/.git/modules/a/commondir"})
+        EXPECT_EQ(rules.write(place).error, EACCES) << place;
+    for (const char* place : {"/w/.git/modules/a/objects/x", "/w/.git/modules/libs/new/config", "/w/.git/worktrees/t/HEAD",
+                              "/w/.git/worktrees/new/commondir", "/w/.git/index"})
+        EXPECT_TRUE(rules.write(place).allowed) << place;
+    EXPECT_EQ(view(compiled, "/w/.git/modules/libs/b/config"), kReadOnly);
+    SandboxPolicy lifted = policy_of({{}, {}, {"."}, {}});
+    lifted.filesystem.allow_git_config = true;
+    const wire::AccessRules with_config = compile_both_ways(lifted, facts).plan.rules;
+    EXPECT_TRUE(with_config.write("/w/.git/modules/a/config").allowed);
+    EXPECT_FALSE(with_config.write("/w/.git/modules/a/hooks").allowed);
+    EXPECT_FALSE(with_config.write("/w/.git/commondir").allowed);
+}
+
+class Worktree : public ::testing::Test {
+  protected:
+    Worktree() {
+        facts_.file_with("/w/.git", "gitdir: /main/.git/worktrees/w\n");
+        facts_.file_with("/main/.git/worktrees/w/gitdir", "/w/.git\n").file_with("/main/.git/worktrees/w/commondir", "../..\n");
+        facts_.file("/main/.git/HEAD").directory("/main/.git/objects").directory("/main/.git/refs").file("/main/.git/config");
+        facts_.directory("/main/.git/worktrees/other").directory("/secret/objects");
+    }
+    CompiledPolicy compiled() {
+        SandboxPolicy policy = policy_of({{}, {}, {"."}, {}});
+        policy.filesystem.allow_git_worktree = true;
+        return compile_both_ways(policy, facts_);
+    }
+    void expect_refused(const std::string& why) {
+        const CompiledPolicy made = compiled();
+        EXPECT_EQ(made.plan.rules.writable_roots(), std::vector<std::string>{"/w"}) << why;
+        EXPECT_TRUE(warns_of(made, "filesystem.allowGitWorktree grants nothing for /w: ")) << why;
+        EXPECT_TRUE(warns_of(made, why)) << ::testing::PrintToString(made.warnings);
+    }
+    FakePathFacts facts_;
+};
+
+TEST_F(Worktree, ItsRepositoryCanBeWrittenButForItsSettings) {
+    const CompiledPolicy made = compiled();
+    const wire::AccessRules& rules = made.plan.rules;
+    EXPECT_TRUE(made.warnings.empty());
+    for (const char* place : {"/main/.git/objects/x", "/main/.git/refs/heads/b", "/main/.git/worktrees/w/HEAD",
+                              "/main/.git/packed-refs.lock"})
+        EXPECT_TRUE(rules.write(place).allowed) << place;
+    for (const char* place : {"/main/.git/config", "/main/.git/hooks/x", "/main/.git/worktrees/other/index", "/main/.git/worktrees/other/commondir",
+                              "/main/.git/worktrees/w/commondir", "/w/.git", "/main/file", "/main/.git/commondir"})
+        EXPECT_FALSE(rules.write(place).allowed) << place;
+    SandboxPolicy without = policy_of({{}, {}, {"."}, {}});
+    EXPECT_FALSE(compile_both_ways(without, facts_).plan.rules.write("/main/.git/objects/x").allowed);
+}
+
+TEST_F(Worktree, ForgedPointersGrantNothing) {
+    facts_.file_with("/w/.git", "gitdir: /secret\n");
+    expect_refused("/secret is no entry of a repository's worktrees");
+    facts_.file_with("/w/.git", "nothing\n");
+    expect_refused("has no \"gitdir: \"");
+    facts_.file_with("/w/.git", "gitdir: /main/.git/worktrees/other\n");
+    expect_refused("/gitdir does not lead back to /w/.git");
+    facts_.link("/w/way", "/main/.git").file_with("/w/.git", "gitdir: way/worktrees/w\n");
+    expect_refused("leads through a symbolic link");
+    facts_.file_with("/w/.git", "gitdir: /nope\n");
+    expect_refused("to no directory");
+}
+
+TEST_F(Worktree, ForgedRepositoriesGrantNothing) {
+    facts_.file_with("/main/.git/worktrees/w/gitdir", "/elsewhere/.git\n");
+    expect_refused("does not lead back");
+    facts_.file_with("/main/.git/worktrees/w/gitdir", "/w/.git\n");
+    facts_.file_with("/main/.git/worktrees/w/commondir", "/secret\n");
+    expect_refused("commondir does not lead to /main/.git");
+    facts_.file_with("/main/.git/worktrees/w/commondir", "../..\n").link("/main/.git/objects", "/secret/objects");
+    expect_refused("/main/.git/objects is not what git makes");
+    facts_.directory("/main/.git/objects").link("/main/.git/logs", "/secret");
+    expect_refused("/main/.git/logs is not what git makes");
+    facts_.file("/main/.git/logs").link("/w/.git", "/main/.git");
+    expect_refused("/w/.git is a symbolic link");
+}
+
 }  // namespace
 }  // namespace sandpipe

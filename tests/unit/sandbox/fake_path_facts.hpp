@@ -53,6 +53,15 @@ class FakePathFacts final : public PathFacts {
                 listing.entries.push_back({std::string(last_name(name)), node.fact.kind});
         return listing;
     }
+    FakePathFacts& file_with(const std::string& path, std::string text) {
+        file(path);
+        nodes_[path].text = std::move(text);
+        return *this;
+    }
+    [[nodiscard]] std::string text(const std::string& path) const override {
+        const auto node = nodes_.find(path);
+        return node == nodes_.end() ? std::string() : node->second.text;
+    }
     FakePathFacts& program(const std::string& path, sys::ProgramFacts facts) {
         file(path);
         nodes_[path].program = std::move(facts);
@@ -74,6 +83,7 @@ class FakePathFacts final : public PathFacts {
     struct Node {
         PathFact fact;
         std::string target;
+        std::string text;
         sys::ProgramFacts program;
     };
 
