@@ -17,6 +17,8 @@
 #include <sandpipe/text.hpp>             //   as UTF-8, as lines
 #include <sandpipe/text_renderer.hpp>    //   as text for a terminal or a model
 #include <sandpipe/policy.hpp>           // what a sandboxed command may do
+#include <sandpipe/explain.hpp>          //   and what it would say
+#include <sandpipe/srt_settings.hpp>     //   from a settings file of @anthropic-ai/sandbox-runtime
 #include <sandpipe/srt_enforcer.hpp>     // a sandbox session
 #include <sandpipe/enforcement_report.hpp>  // what the machine enforces
 #include <sandpipe/audit.hpp>            // what happened to the sandbox, for whoever answers for it

@@ -87,6 +87,7 @@ Ending closed(Host& host, Ending ending) {
 Ending run(const Args& args, const AnswerForm& form) {
     const Options options = parse_options(args);
     if (const auto* text = std::get_if<ShowText>(&options)) return show(*text);
+    if (const auto* explain = std::get_if<ExplainOptions>(&options)) return explain_command(*explain);
     Host host(log_threshold(options));
     const Ending ending = answered(host, options, form);
     return closed(host, ending);

@@ -22,11 +22,10 @@ struct Unsupported {
     bool takes_value = false;
 };
 constexpr std::array kUnsupportedOptions{
-    Unsupported{"--srt-settings", true},   Unsupported{"--allow-exec", true},
     Unsupported{"--allow-domain", true},   Unsupported{"--deny-domain", true},
     Unsupported{"--weaker-nested", false},
 };
-constexpr std::array<std::string_view, 3> kUnsupportedCommands{"explain", "doctor", "mcp"};
+constexpr std::array<std::string_view, 2> kUnsupportedCommands{"doctor", "mcp"};
 
 // As text, so that a refusal can name it and says the same for every kind of number.
 struct NumberTexts {
@@ -64,12 +63,14 @@ void add_process_options(CLI::App& app, ProcessOptions& options, NumberTexts& nu
 
 void add_policy_options(CLI::App& app, PolicyOptions& options) {
     add_value(app, "--settings", options.settings, "FILE with the policy as JSON");
+    add_value(app, "--srt-settings", options.srt_settings, "FILE as of @anthropic-ai/sandbox-runtime, instead");
     add_value(app, "--workspace", options.workspace, "DIR for relative paths and the cwd; default: the cwd");
     add_list(app, "--allow-write", options.allow_write,
              "PATH that may be written; this and the next may stand often");
     add_list(app, "--deny-write", options.deny_write, "PATH that may not be written");
     add_list(app, "--allow-read", options.allow_read, "PATH that may be read in spite of a denied one above");
     add_list(app, "--deny-read", options.deny_read, "PATH that may not be read");
+    add_list(app, "--allow-exec", options.allow_exec, "PATH that may be executed; then nothing else but the shell may");
 }
 
 void add_unsupported_options(CLI::App& app) {
@@ -118,14 +119,18 @@ void finish(ProcessOptions& options, const CLI::App& app, const NumberTexts& num
 }
 
 void check_not_empty(const CLI::App& app) {
-    constexpr std::array kPaths{"--settings",   "--workspace", "--allow-write", "--deny-write",
-                                "--allow-read", "--deny-read", "--bin-shell"};
+    constexpr std::array kPaths{"--settings",   "--srt-settings", "--workspace",  "--allow-write", "--deny-write",
+                                "--allow-read", "--deny-read",    "--allow-exec", "--bin-shell"};
     for (const char* name : kPaths) {
-        const std::vector<std::string> values = app.get_option(name)->results();
+        const CLI::Option* option = app.get_option_no_throw(name);
+        if (!option) continue;
+        const std::vector<std::string> values = option->results();
         // An unset variable of a script must not turn into "no rule" or "the cwd".
         if (std::find(values.begin(), values.end(), "") != values.end())
             refuse(std::string(name) + " is empty");
     }
+    if (app.count("--settings") > 0 && app.count("--srt-settings") > 0)
+        refuse("--settings and --srt-settings exclude each other");
 }
 
 // The arguments of one command, split at the first "--".
@@ -208,31 +213,64 @@ Options parse_exec(Split parts) {
     return exec;
 }
 
+Options parse_explain(Split parts) {
+    CLI::App app{
+        "Says what a sandbox would allow, without starting anything:\n"
+        "  sandpipe explain [OPTIONS] read|write|exec|connect TARGET...",
+        "sandpipe explain"};
+    ExplainOptions explain;
+    std::vector<std::string> words;
+    app.add_option("words", words)->group("");
+    add_policy_options(app, explain.policy);
+    app.add_flag("--json", explain.json, "Answers as JSON, one object a line");
+    add_unsupported_options(app);
+    try {
+        parse(app, std::move(parts.options));
+    } catch (const CLI::CallForHelp&) {
+        return ShowText{app.help()};
+    }
+    check_not_empty(app);
+    words.insert(words.end(), parts.argv.begin(), parts.argv.end());
+    if (words.empty()) refuse("explain needs an act: read, write, exec or connect");
+    explain.act = words.front();
+    explain.targets.assign(words.begin() + 1, words.end());
+    constexpr std::array<std::string_view, 4> kActs{"read", "write", "exec", "connect"};
+    if (std::find(kActs.begin(), kActs.end(), explain.act) == kActs.end())
+        refuse("\"" + explain.act + "\" is no act; accepted: read, write, exec, connect");
+    if (explain.targets.empty()) refuse("explain " + explain.act + " needs a TARGET");
+    return explain;
+}
+
 constexpr std::string_view kUsage =
     "Usage: sandpipe run [OPTIONS] -c 'SHELL COMMAND'       in a sandbox, by the shell\n"
     "       sandpipe run [OPTIONS] -- PROGRAM [ARG...]      in a sandbox, without a shell\n"
     "       sandpipe exec [OPTIONS] -- PROGRAM [ARG...]     without a sandbox\n"
-    "       sandpipe run --help | exec --help | --version\n";
+    "       sandpipe explain [OPTIONS] read|write|exec|connect TARGET...\n"
+    "       sandpipe run --help | exec --help | explain --help | --version\n";
 
 }  // namespace
 
 Options parse_options(const std::vector<std::string>& args) {
-    if (args.empty()) refuse("a command is missing: run or exec; see sandpipe --help");
+    if (args.empty()) refuse("a command is missing: run, exec or explain; see sandpipe --help");
     const std::string& name = args.front();
     if (name == "--help" || name == "-h") return ShowText{std::string(kUsage)};
     if (name == "--version") return ShowText{"sandpipe " SANDPIPE_VERSION "\n"};
     if (name == "run") return parse_run(split(args.begin() + 1, args.end()));
     if (name == "exec") return parse_exec(split(args.begin() + 1, args.end()));
+    if (name == "explain") return parse_explain(split(args.begin() + 1, args.end()));
     if (std::find(kUnsupportedCommands.begin(), kUnsupportedCommands.end(), name) !=
         kUnsupportedCommands.end()) {
         refuse("sandpipe " + name + " is not supported yet");
     }
-    refuse("\"" + name + "\" is no command of sandpipe; there are run and exec");
+    refuse("\"" + name + "\" is no command of sandpipe; there are run, exec and explain");
 }
 
 AnswerForm answer_form(const std::vector<std::string>& args) {
     const auto end = std::find(args.begin(), args.end(), "--");
-    return {std::find(args.begin(), end, "--json") != end, !args.empty() && args.front() == "exec"};
+    const bool json = std::find(args.begin(), end, "--json") != end;
+    if (args.empty()) return {json, false};
+    // explain has answers only; what it refuses is a sentence.
+    return {json && args.front() != "explain", args.front() == "exec"};
 }
 
 }  // namespace sandpipe::cli

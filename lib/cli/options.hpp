@@ -28,11 +28,13 @@ struct ProcessOptions {
 /// Additions to a settings file or to the defaults; paths as the user wrote them.
 struct PolicyOptions {
     std::optional<std::string> settings;
+    std::optional<std::string> srt_settings;  ///< instead of `settings`
     std::optional<std::string> workspace;  ///< absent: the cwd
     std::vector<std::string> allow_write;
     std::vector<std::string> deny_write;
     std::vector<std::string> allow_read;
     std::vector<std::string> deny_read;
+    std::vector<std::string> allow_exec;
 };
 
 struct RunOptions {
@@ -48,12 +50,19 @@ struct ExecOptions {
     std::vector<std::string> argv;  ///< not empty
 };
 
+struct ExplainOptions {
+    PolicyOptions policy;
+    bool json = false;
+    std::string act;                   ///< read, write, exec or connect
+    std::vector<std::string> targets;  ///< not empty
+};
+
 /// --help and --version: a text for stdout, and nothing to run.
 struct ShowText {
     std::string text;
 };
 
-using Options = std::variant<RunOptions, ExecOptions, ShowText>;
+using Options = std::variant<RunOptions, ExecOptions, ExplainOptions, ShowText>;
 
 /// `args` without the program's own name. Throws `Error` E_INVALID_SANDBOX_CONFIG for anything that cannot be
 /// run as asked, also for what this version does not support yet. Pure.

@@ -1,6 +1,7 @@
 #include "policy_options.hpp"
 
 #include <sandpipe/error.hpp>
+#include <sandpipe/srt_settings.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <system_error>
+#include <utility>
 
 #include "sys/descriptors.hpp"
 
@@ -19,13 +21,16 @@ namespace {
 
 constexpr std::size_t kMostBytes = 4 * 1024 * 1024;
 
-[[noreturn]] void refuse(const std::string& file, const std::string& why) {
-    throw Error(Errc::invalid_sandbox_config, "--settings " + file + ": " + why);
-}
+/// A settings file, and the option that named it.
+struct Source {
+    std::string option;
+    std::string file;
+    [[nodiscard]] std::string words() const { return option + " " + file + ": "; }
+};
 
-std::string read_file(const std::string& file) {
+std::string read_file(const Source& source) {
     unique_fd fd;
-    int error = sys::open_file(file.c_str(), O_RDONLY, 0, fd);
+    int error = sys::open_file(source.file.c_str(), O_RDONLY, 0, fd);
     std::string text;
     while (error >= 0 && text.size() <= kMostBytes) {
         std::array<char, 16384> buffer;
@@ -34,18 +39,30 @@ std::string read_file(const std::string& file) {
         if (size > 0) text.append(buffer.data(), static_cast<std::size_t>(size));
         if (size < 0 && errno != EINTR) error = -errno;
     }
-    refuse(file, error < 0 ? std::system_category().message(-error) : "is larger than 4 MiB");
+    throw Error(Errc::invalid_sandbox_config,
+                source.words() + (error < 0 ? std::system_category().message(-error) : "is larger than 4 MiB"));
 }
 
-SandboxPolicy read_policy(const std::string& file) {
-    const std::string text = read_file(file);
+/// What `read` makes of the file's JSON; its errors name the file.
+template <typename Read>
+auto read_settings(const Source& source, Read read) {
+    const std::string text = read_file(source);
     try {
-        return SandboxPolicy::from_json(nlohmann::json::parse(text));
+        return read(nlohmann::json::parse(text));
     } catch (const nlohmann::json::parse_error& error) {
-        refuse(file, error.what());
+        throw Error(Errc::invalid_sandbox_config, source.words() + error.what());
     } catch (const Error& error) {
-        throw Error(error.errc(), "--settings " + file + ": " + error.text());
+        throw Error(error.errc(), source.words() + error.text());
     }
+}
+
+SandboxPolicy read_policy(const PolicyOptions& options, std::vector<std::string>* warnings) {
+    if (options.settings)
+        return read_settings(Source{"--settings", *options.settings}, &SandboxPolicy::from_json);
+    if (!options.srt_settings) return {};
+    SrtSettings settings = read_settings(Source{"--srt-settings", *options.srt_settings}, &from_srt_settings);
+    if (warnings) warnings->insert(warnings->end(), settings.warnings.begin(), settings.warnings.end());
+    return std::move(settings.policy);
 }
 
 void append(std::vector<PathPattern>& list, const std::vector<std::string>& paths) {
@@ -54,15 +71,17 @@ void append(std::vector<PathPattern>& list, const std::vector<std::string>& path
 
 }  // namespace
 
-SandboxPolicy make_policy(const PolicyOptions& options) {
-    SandboxPolicy policy;
-    if (options.settings) policy = read_policy(*options.settings);
+SandboxPolicy make_policy(const PolicyOptions& options, std::vector<std::string>* warnings) {
+    SandboxPolicy policy = read_policy(options, warnings);
     FilesystemPolicy& filesystem = policy.filesystem;
     append(filesystem.allow_write, options.allow_write);
     append(filesystem.deny_write, options.deny_write);
     append(filesystem.allow_read, options.allow_read);
     append(filesystem.deny_read, options.deny_read);
-    if (!options.settings && options.allow_write.empty()) filesystem.allow_write.emplace_back(".");
+    append(filesystem.allow_execute, options.allow_exec);
+    if (!options.allow_exec.empty()) filesystem.restrict_execute = true;
+    if (!options.settings && !options.srt_settings && options.allow_write.empty())
+        filesystem.allow_write.emplace_back(".");
     return policy;
 }
 

@@ -10,9 +10,9 @@
 namespace sandpipe::cli {
 namespace {
 
-SrtEnforcerOptions enforcer_options(const RunOptions& options) {
+SrtEnforcerOptions enforcer_options(const RunOptions& options, std::vector<std::string>& warnings) {
     SrtEnforcerOptions enforcer;
-    enforcer.policy = make_policy(options.policy);
+    enforcer.policy = make_policy(options.policy, &warnings);
     if (options.bin_shell) enforcer.bin_shell = *options.bin_shell;
     if (options.policy.workspace) enforcer.workspace = *options.policy.workspace;
     return enforcer;
@@ -34,13 +34,15 @@ BinaryInvocation invocation(const SandboxEnforcer& enforcer, const RunOptions& o
 }  // namespace
 
 awaitable<Ending> run_command(Host& host, RunOptions options) {
-    SrtEnforcerOptions enforcer = enforcer_options(options);
+    std::vector<std::string> warnings;
+    SrtEnforcerOptions enforcer = enforcer_options(options, warnings);
     const std::shared_ptr<SandboxEnforcer> sandbox =
         co_await srt_enforcer(host.runtime(), std::move(enforcer));
     BinaryInvocation made = invocation(*sandbox, options);
     CommandStream stream = co_await sandbox->run(std::move(made));
+    warnings.insert(warnings.end(), sandbox->warnings().begin(), sandbox->warnings().end());
     Presentation presentation{options.process.json, options.process.quiet, &sandbox->enforcement(),
-                              sandbox->warnings()};
+                              std::move(warnings)};
     co_return co_await stream_command(host, std::move(stream), std::move(presentation));
 }
 

@@ -60,6 +60,10 @@ Outcome prepare_filter(const wire::SessionPlan& plan, Confinement& confinement) 
     supervision.exists = support.listener;
     supervision.files = plan.filesystem_enforced;
     supervision.reads = plan.filesystem_enforced && plan.rules.denies_reads();
+    supervision.executes = plan.filesystem_enforced && plan.rules.restrict_execute;
+    // Without it a loader would start what Landlock does not let start.
+    if (supervision.executes && !supervision.exists)
+        return fail(Stage::seccomp, ENOSYS, "allowExecute needs notifications");
     return make_filter(supervision, confinement.filter);
 }
 

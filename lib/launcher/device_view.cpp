@@ -62,9 +62,10 @@ int attach_terminals(int dev) {
     return error == 0 ? attach_below(dev, "pts", terminals.get()) : error;
 }
 
-int attach_shared_memory(int dev, std::uint64_t bytes) {
+int attach_shared_memory(int dev, const wire::MountOp& op) {
     unique_fd memory;
-    const int error = make_tmpfs("1777", bytes, memory);
+    int error = make_tmpfs("1777", op.bytes, memory);
+    if (error == 0 && op.noexec) error = flag_mount(memory.get(), {MOUNT_ATTR_NOEXEC, 0});
     return error == 0 ? attach_below(dev, "shm", memory.get()) : error;
 }
 
@@ -98,7 +99,7 @@ int put_private_dev(const wire::MountOp& op, const std::vector<Device>& devices)
     for (const Device& device : devices)
         if (error == 0) error = attach_below(dev.get(), device.name, device.tree.get());
     if (error == 0) error = attach_terminals(dev.get());
-    return error == 0 ? attach_shared_memory(dev.get(), op.bytes) : error;
+    return error == 0 ? attach_shared_memory(dev.get(), op) : error;
 }
 
 }  // namespace sandpipe::launcher

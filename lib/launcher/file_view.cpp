@@ -3,8 +3,11 @@
 #include <linux/mount.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "launcher/device_view.hpp"
@@ -25,6 +28,14 @@ constexpr SkeletonModes kMaskModes{0111, 0};
 constexpr std::uint64_t kPlainFiles = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 
 Outcome mounts_failed(int error, const std::string& path) { return fail(Stage::mounts, -error, path); }
+
+/// What is at `source` becomes a read-only mount on `place`.
+int put_read_only(int source, int place) {
+    unique_fd tree;
+    int error = clone_tree(source, tree);
+    if (error == 0) error = flag_tree(tree.get(), {MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID, 0});
+    return error == 0 ? attach(tree.get(), place) : error;
+}
 
 /// What the host has removed since the plan was made needs no cover; should it come back, each command's start looks
 /// again (Protection), and until then its name is the supervisor's matter.
@@ -61,6 +72,7 @@ class FileView {
     int place(const MountOp& op, std::uint64_t more_flags);
     int mask_with_holes(const MountOp& op);
     int put(int tree, const std::string& path);
+    int protect(const std::string& path);
     int put_root(int tree);
     int protect_kernel_settings();
     int make_holes(int root, const MountOp& op, SkeletonModes modes);
@@ -69,7 +81,8 @@ class FileView {
     const wire::SessionPlan& plan_;
     Masks& masks_;
     std::vector<Device> devices_;
-    std::vector<unique_fd> slots_;  // closed with this object: each is a way around what was put over it
+    std::map<std::string, unique_fd> origins_;  // where the trees were taken, the innermost last
+    std::vector<unique_fd> slots_;              // closed with this object, as origins_: each is a way around what was put over it
 };
 
 Outcome FileView::lay_out() {
@@ -103,7 +116,7 @@ int FileView::carry_out(const MountOp& op) {
         case MountStep::place_read_only:
             return place(op, MOUNT_ATTR_RDONLY);
         case MountStep::bind_read_only:
-            return unless_gone(bind_read_only(op.path));
+            return unless_gone(protect(op.path));
         case MountStep::mask:
             return unless_gone(put_mask(masks_, op.path));
         case MountStep::mask_with_holes:
@@ -115,8 +128,24 @@ int FileView::carry_out(const MountOp& op) {
 int FileView::take_tree(const MountOp& op) {
     if (op.slot >= slots_.size() || slots_[op.slot]) return -EINVAL;
     unique_fd place;
-    const int error = open_place(op.path, place);
-    return error == 0 ? clone_tree(place.get(), slots_[op.slot]) : error;
+    int error = open_place(op.path, place);
+    if (error == 0) error = clone_tree(place.get(), slots_[op.slot]);
+    if (error == 0) origins_[op.path] = std::move(place);
+    return error;
+}
+
+/// As bind_read_only, but cloned from what the host has at the place: a clone costs as much as its source has mounts
+/// on it, and a writable tree may get thousands.
+int FileView::protect(const std::string& path) {
+    const auto above = std::find_if(origins_.rbegin(), origins_.rend(),
+                                    [&](const auto& origin) { return wire::holds(origin.first, path); });
+    const std::string below(above == origins_.rend() ? std::string_view() : path_below(above->first, path));
+    if (below.empty()) return bind_read_only(path);
+    unique_fd source;
+    unique_fd place;
+    int error = open_place_below(above->second.get(), below, source);
+    if (error == 0) error = open_place(path, place);
+    return error == 0 ? put_read_only(source.get(), place.get()) : error;
 }
 
 int FileView::read_only_root() {
@@ -129,6 +158,7 @@ int FileView::private_tmp(const MountOp& op) {
     unique_fd tmpfs;
     int error = make_tmpfs("1777", op.bytes, tmpfs);
     if (error == 0) error = make_holes(tmpfs.get(), op, kPrivateModes);
+    if (error == 0 && op.noexec) error = flag_mount(tmpfs.get(), {MOUNT_ATTR_NOEXEC, 0});
     return error == 0 ? put(tmpfs.get(), op.path) : error;
 }
 
@@ -138,6 +168,7 @@ int FileView::place(const MountOp& op, std::uint64_t more_flags) {
     if (op.slot >= slots_.size() || !slots_[op.slot]) return -EINVAL;
     const unique_fd tree = std::move(slots_[op.slot]);
     const std::uint64_t flags = is_device(op.path) ? std::uint64_t{MOUNT_ATTR_NOSUID} : kPlainFiles;
+    if (op.noexec) more_flags |= MOUNT_ATTR_NOEXEC;
     const int error = flag_tree(tree.get(), {flags | more_flags, 0});
     return error == 0 ? put(tree.get(), op.path) : error;
 }
@@ -214,11 +245,8 @@ Outcome lay_out_files(const wire::SessionPlan& plan, Masks& masks) {
 
 int bind_read_only(const std::string& path) {
     unique_fd place;
-    unique_fd tree;
-    int error = open_place(path, place);
-    if (error == 0) error = clone_tree(place.get(), tree);
-    if (error == 0) error = flag_tree(tree.get(), {MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID, 0});
-    return error == 0 ? attach(tree.get(), place.get()) : error;
+    const int error = open_place(path, place);
+    return error == 0 ? put_read_only(place.get(), place.get()) : error;
 }
 
 int put_mask(const Masks& masks, const std::string& path) {

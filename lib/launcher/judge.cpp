@@ -32,13 +32,30 @@ Judgement judge_departure(const wire::AccessRules& rules, const Site& site) {
     return below.empty() ? kPerform : protects(*below.front());
 }
 
+/// What comes to a place with something new: nothing, or what a moved directory has in it.
+struct Load {
+    BringsAlong brings = [](std::string_view) { return false; };
+    BringsMatch matches = [](const wire::AccessRule&, std::string_view) { return false; };
+    std::string_view from;  // where it was until now
+};
+
+/// "**/NAME" matches a name wherever it stands below its place, so what comes from there brings nothing new.
+bool matched_before(const wire::AccessRule& rule, std::string_view from) {
+    constexpr std::string_view kAnywhere = "**/";
+    const bool anywhere = rule.glob.starts_with(kAnywhere) && rule.glob.find('/', kAnywhere.size()) == std::string::npos;
+    return anywhere && wire::holds(rule.place, from);
+}
+
 /// Something of this kind comes to `place` and may not bring anything to a protected place below it.
-Judgement judge_arrival(const wire::AccessRules& rules, std::string_view place, Kind kind,
-                        const BringsAlong& brings) {
+Judgement judge_arrival(const wire::AccessRules& rules, std::string_view place, Kind kind, const Load& load) {
     Judgement judgement = judge_write(rules, place, kPerform);
     if (denies(judgement) || (kind != Kind::directory && kind != Kind::symlink)) return judgement;
     for (const wire::AccessRule* rule : rules.protected_below(place))
-        if (kind == Kind::symlink || brings(wire::relative_to(place, rule->place))) return protects(*rule);
+        if (kind == Kind::symlink || load.brings(wire::relative_to(place, rule->place))) return protects(*rule);
+    // No glob looks through links.
+    if (kind == Kind::symlink) return kPerform;
+    for (const wire::AccessRule* rule : rules.globs_below(place))
+        if (!matched_before(*rule, load.from) && load.matches(*rule, place)) return protects(*rule);
     return kPerform;
 }
 
@@ -47,8 +64,6 @@ bool makes_sense(unsigned flags) {
     return flags == 0 || flags == RENAME_NOREPLACE || flags == RENAME_EXCHANGE || flags == RENAME_WHITEOUT ||
            flags == (RENAME_WHITEOUT | RENAME_NOREPLACE);
 }
-
-bool brings_nothing(std::string_view) { return false; }
 
 Judgement judge_new_file(const wire::AccessRules& rules, std::uint64_t flags, const Site& site) {
     if (!(flags & O_CREAT)) return kProceed;
@@ -96,10 +111,23 @@ Judgement judge_change(const wire::AccessRules& rules, const Site& site) {
     return judge_write(rules, site.place, kProceed);
 }
 
+Judgement judge_execute(const wire::AccessRules& rules, const Site& site) {
+    // The kernel says ENOENT, EACCES and ENOTDIR before anything else.
+    if (site.kind != Kind::file || site.slashed) return kProceed;
+    wire::Verdict verdict = rules.execute(site.place);
+    if (verdict.allowed) return kProceed;
+    return {Decision::deny, verdict.error, std::move(verdict.rule)};
+}
+
+Judgement judge_map(const wire::AccessRules& rules, const Site& site, bool is_program) {
+    const bool is_library = !is_program && site.place.starts_with('/') && !rules.write(site.place).allowed;
+    return is_library ? kProceed : judge_execute(rules, site);
+}
+
 Judgement judge_make(const wire::AccessRules& rules, Kind made, const Site& site) {
     if (!site.ordinary) return kPerform;
     if (site.kind != Kind::missing) return refuse(EEXIST);
-    return judge_arrival(rules, site.place, made, brings_nothing);
+    return judge_arrival(rules, site.place, made, {});
 }
 
 Judgement judge_remove(const wire::AccessRules& rules, const Site& site) {
@@ -115,7 +143,7 @@ Judgement judge_link(const wire::AccessRules& rules, const Site& from, const Sit
     // An unnamed file has no other name that could be protected.
     Judgement judgement = from.place.empty() ? kPerform : judge_write(rules, from.place, kPerform);
     if (denies(judgement)) return judgement;
-    return judge_arrival(rules, to.place, from.kind, brings_nothing);
+    return judge_arrival(rules, to.place, from.kind, {});
 }
 
 Judgement judge_rename(const wire::AccessRules& rules, const Rename& rename) {
@@ -127,10 +155,12 @@ Judgement judge_rename(const wire::AccessRules& rules, const Rename& rename) {
     if (from.kind == Kind::missing || (exchange && to.kind == Kind::missing)) return refuse(ENOENT);
     if ((rename.flags & RENAME_NOREPLACE) && to.kind != Kind::missing) return refuse(EEXIST);
     Judgement judgement = judge_departure(rules, from);
-    if (!denies(judgement)) judgement = judge_arrival(rules, to.place, from.kind, rename.from_brings);
+    if (!denies(judgement))
+        judgement =
+            judge_arrival(rules, to.place, from.kind, {rename.from_brings, rename.from_matches, from.place});
     if (!denies(judgement) && exchange) judgement = judge_departure(rules, to);
     if (!denies(judgement) && exchange)
-        judgement = judge_arrival(rules, from.place, to.kind, rename.to_brings);
+        judgement = judge_arrival(rules, from.place, to.kind, {rename.to_brings, rename.to_matches, to.place});
     return judgement;
 }
 

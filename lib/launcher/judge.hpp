@@ -37,6 +37,9 @@ struct Judgement {
 /// Tells whether what is moved would bring something to the place `tail` below its new name.
 using BringsAlong = std::function<bool(std::string_view tail)>;
 
+/// Tells whether a directory that is moved to `place` would bring something there that the glob of `rule` matches.
+using BringsMatch = std::function<bool(const wire::AccessRule& rule, std::string_view place)>;
+
 /// Whether open flags ask for anything but reading what exists; the same condition as in the filter.
 [[nodiscard]] bool asks_to_write(std::uint64_t flags) noexcept;
 
@@ -45,6 +48,10 @@ using BringsAlong = std::function<bool(std::string_view tail)>;
 [[nodiscard]] Judgement judge_read(const wire::AccessRules& rules, std::string_view place);
 /// Contents or attributes of what exists.
 [[nodiscard]] Judgement judge_change(const wire::AccessRules& rules, const Site& site);
+[[nodiscard]] Judgement judge_execute(const wire::AccessRules& rules, const Site& site);
+/// A file is mapped to be executed. `is_program`: it is made to be started, so that a loader would start what only
+/// execve may. What a command can write, or nobody can name, is no library.
+[[nodiscard]] Judgement judge_map(const wire::AccessRules& rules, const Site& site, bool is_program);
 /// mkdir and mknod; symlink with `Kind::symlink`, which may not stand above a protected place either: it
 /// would lead to a copy of it somewhere else.
 [[nodiscard]] Judgement judge_make(const wire::AccessRules& rules, Kind made, const Site& site);
@@ -57,6 +64,8 @@ struct Rename {
     unsigned flags = 0;  ///< RENAME_*
     BringsAlong from_brings;
     BringsAlong to_brings;  ///< asked for an exchange only
+    BringsMatch from_matches;
+    BringsMatch to_matches;  ///< asked for an exchange only
 };
 [[nodiscard]] Judgement judge_rename(const wire::AccessRules& rules, const Rename& rename);
 

@@ -12,8 +12,8 @@
 namespace sandpipe::launcher {
 namespace {
 
-// Reading and executing are not handled: what a policy denies there stands below what it allows, which
-// Landlock cannot express; masks do it. Nor is ioctl on devices: terminals need it, and the view has no
+// Reading is not handled: what a policy denies there stands below what it allows, which Landlock cannot express; masks
+// do it. Executing is, for the commands and where only a list may be executed. Nor is ioctl on devices: terminals need it, and the view has no
 // others but granted ones.
 constexpr std::uint64_t kWriteExisting = sys::kLandlockWriteFile | sys::kLandlockTruncate;
 constexpr std::uint64_t kChangeNames =
@@ -32,9 +32,9 @@ std::uint64_t handled_rights(int abi) {
     return rights;
 }
 
-int make_ruleset(int abi, unique_fd& ruleset) {
+int make_ruleset(int abi, std::uint64_t more_rights, unique_fd& ruleset) {
     sys::LandlockRulesetAttr attributes;
-    attributes.handled_access_fs = handled_rights(abi);
+    attributes.handled_access_fs = handled_rights(abi) | more_rights;
     // A domain's own descendants stay in its scope: an init signals its command, never the other way round.
     if (abi >= kScopeAbi)
         attributes.scoped = sys::kLandlockScopeAbstractUnixSocket | sys::kLandlockScopeSignal;
@@ -88,6 +88,19 @@ Outcome grant_step(const wire::MountOp& op, std::uint64_t handled, const Confine
     return error == 0 ? Outcome{} : fail(Stage::landlock, -error, path);
 }
 
+/// What was removed since the plan was made cannot be executed either.
+Outcome grant_execution(const wire::SessionPlan& plan, const Confinement& confinement) {
+    for (const wire::AccessRule& rule : plan.rules.all()) {
+        if (rule.access != wire::Access::allow_execute) continue;
+        unique_fd place;
+        int error = open_place(rule.place, place);
+        if (error == -ENOENT) continue;
+        if (error == 0) error = add_rule(confinement.inner_ruleset.get(), place.get(), sys::kLandlockExecute);
+        if (error < 0) return fail(Stage::landlock, -error, rule.place);
+    }
+    return {};
+}
+
 }  // namespace
 
 int landlock_abi() noexcept {
@@ -98,12 +111,13 @@ int landlock_abi() noexcept {
 Outcome make_rulesets(const wire::SessionPlan& plan, Confinement& confinement) {
     const int abi = confinement.facts.landlock_abi;
     if (abi == 0) return fail(Stage::landlock, ENOSYS, "Landlock");
-    int error = make_ruleset(abi, confinement.outer_ruleset);
-    if (error == 0) error = make_ruleset(abi, confinement.inner_ruleset);
+    const bool restricted = plan.rules.restrict_execute;
+    int error = make_ruleset(abi, 0, confinement.outer_ruleset);
+    if (error == 0) error = make_ruleset(abi, restricted ? sys::kLandlockExecute : 0, confinement.inner_ruleset);
     if (error < 0) return fail(Stage::landlock, -error, "landlock_create_ruleset");
     for (const wire::MountOp& op : plan.mounts)
         if (Outcome failure = grant_step(op, handled_rights(abi), confinement)) return failure;
-    return {};
+    return restricted ? grant_execution(plan, confinement) : Outcome{};
 }
 
 int enter_domain(int ruleset) noexcept {

@@ -44,7 +44,7 @@ constexpr auto kCalls = std::to_array<NotifiedCall>({
     {__NR_futimesat,      "utimes", Act::change, {.directory = 0, .path = 1}},
 #endif
 #ifdef __NR_readlink
-    {__NR_readlink,       "readlink", Act::read_link, {.path = 0}, -1, Notified::never},
+    {__NR_readlink,       "readlink", Act::read_link, {.path = 0}},
 #endif
 #ifdef __NR_renameat
     {__NR_renameat,       "rename", Act::rename, {.directory = 0, .path = 1, .second_directory = 2, .second_path = 3}},
@@ -75,10 +75,11 @@ constexpr auto kCalls = std::to_array<NotifiedCall>({
     {__NR_fsetxattr,      "setxattr", Act::change, {.directory = 0, .path = -1}},
     {__NR_fremovexattr,   "removexattr", Act::change, {.directory = 0, .path = -1}},
     {__NR_file_setattr,   "setattr", Act::change, {.directory = 0, .path = 1, .flags = 4}},
-    {__NR_chdir,          "chdir", Act::enter, {.path = 0}, -1, Notified::never},
-    {__NR_readlinkat,     "readlink", Act::read_link, {.directory = 0, .path = 1}, -1, Notified::never},
-    {__NR_execve,         "exec", Act::execute, {.path = 0}, -1, Notified::never},
-    {__NR_execveat,       "exec", Act::execute, {.directory = 0, .path = 1, .flags = 4}, -1, Notified::never},
+    {__NR_chdir,          "chdir", Act::enter, {.path = 0}},
+    {__NR_readlinkat,     "readlink", Act::read_link, {.directory = 0, .path = 1}},
+    {__NR_execve,         "exec", Act::execute, {.path = 0}},
+    {__NR_execveat,       "exec", Act::execute, {.directory = 0, .path = 1, .flags = 4}},
+    {__NR_mmap,           "mmap", Act::map, {.directory = 4, .path = -1}, -1, Notified::mapping},
     {__NR_connect,        "connect", Act::connect, {}},
     {__NR_bind,           "bind", Act::bind, {}},
     {__NR_sendto,         "sendto", Act::send, {}, 4, Notified::non_null},

@@ -15,9 +15,10 @@ enum class Act : std::uint8_t {
     rename,
     link,
     change,  ///< contents or attributes of what exists: judged, then left to the kernel
-    enter,   ///< this and the next two only read: judged by the read rules, then left to the kernel
+    enter,   ///< this and the next one only read: judged, then left to the kernel, whose masks say the same
     read_link,
-    execute,
+    execute,  ///< judged, then left to the kernel, whose Landlock rules say the same
+    map,      ///< a file into memory to be executed, as loaders do: judged, then left to the kernel
     connect,  ///< always on behalf: no address can be exchanged after it was judged
     bind,     ///< of a UNIX socket to a path: made on behalf, like a node
     send,     ///< to an address: judged, for its kernel refuses what is out of reach by itself
@@ -26,13 +27,14 @@ enum class Act : std::uint8_t {
 /// Whether it is about sockets, and its arguments are a descriptor and an address.
 [[nodiscard]] constexpr bool is_socket_act(Act act) noexcept { return act >= Act::connect; }
 
-/// When the filter hands a call to the supervisor.
+/// Which of the calls the filter hands to the supervisor.
 enum class Notified : std::uint8_t {
-    never,
     always,
     writing,   ///< the decisive argument, open flags, asks for more than reading:
-               ///< (flags & O_ACCMODE) != O_RDONLY or flags & (O_CREAT | O_TRUNC) or the __O_TMPFILE bit
+               ///< (flags & O_ACCMODE) != O_RDONLY or flags & (O_CREAT | O_TRUNC) or the __O_TMPFILE bit.
+               ///< Where the policy denies reads: always
     non_null,  ///< the decisive argument is a pointer that is there
+    mapping,   ///< mmap of a file, to be executed
 };
 
 /// Where a call has its arguments, counted from 0; -1 where it has none such.
@@ -53,8 +55,7 @@ struct NotifiedCall {
     Act act;
     CallArguments at;
     std::int8_t decisive_argument = -1;  ///< of `writing` and `non_null`
-    Notified without_reads = Notified::always;
-    Notified with_reads = Notified::always;  ///< where the policy denies some reads
+    Notified notified = Notified::always;
 };
 
 /// Every call that the supervisor is asked about, in no order.

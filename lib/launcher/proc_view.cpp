@@ -3,55 +3,13 @@
 #include <linux/mount.h>
 
 #include "launcher/mounts.hpp"
+#include "wire/proc_entries.hpp"
 
 namespace sandpipe::launcher {
 namespace {
 
-enum class Treatment : std::uint8_t {
-    hide,       ///< reading tells about the host, its kernel or the processes outside
-    read_only,  ///< files that uid 0 could write by their mode, without any capability
-};
-
-struct ProcEntry {
-    const char* name;
-    Treatment treatment;
-};
-
-// Left alone are the numbers that programs use and that name nobody (cpuinfo, meminfo, stat, interrupts,
-// ...), and what the kernel shows by pid or network namespace. An entry that this kernel does not have is
-// passed over.
-constexpr ProcEntry kEntries[] = {
-    {"sys", Treatment::read_only},
-    {"sysrq-trigger", Treatment::read_only},
-    {"irq", Treatment::read_only},
-    {"bus", Treatment::read_only},
-    {"fs", Treatment::read_only},
-    {"acpi", Treatment::read_only},
-    {"scsi", Treatment::read_only},
-    {"asound", Treatment::read_only},
-    {"driver", Treatment::read_only},
-    {"dynamic_debug", Treatment::read_only},
-    {"mtrr", Treatment::read_only},
-    {"kcore", Treatment::hide},     // the memory of the machine
-    {"kmsg", Treatment::hide},      // the kernel's log
-    {"kallsyms", Treatment::hide},  // the kernel's addresses, as the next ones
-    {"modules", Treatment::hide},
-    {"vmallocinfo", Treatment::hide},
-    {"iomem", Treatment::hide},
-    {"ioports", Treatment::hide},
-    {"slabinfo", Treatment::hide},  // side channels on others' memory, as the next ones
-    {"pagetypeinfo", Treatment::hide},
-    {"kpagecount", Treatment::hide},
-    {"kpageflags", Treatment::hide},
-    {"kpagecgroup", Treatment::hide},
-    {"keys", Treatment::hide},  // the keyrings of the user, as the next one
-    {"key-users", Treatment::hide},
-    {"timer_list", Treatment::hide},  // processes outside, as the next ones
-    {"timer_stats", Treatment::hide},
-    {"sched_debug", Treatment::hide},
-    {"latency_stats", Treatment::hide},
-    {"config.gz", Treatment::hide},  // how the kernel was built
-};
+using wire::ProcEntry;
+using wire::ProcTreatment;
 
 Outcome proc_failed(int error, std::string_view name) {
     return fail(Stage::mounts, -error, std::string(kProc) + "/" + std::string(name));
@@ -65,18 +23,18 @@ int make_read_only(int place) {
 }
 
 /// What is not there needs no protection: neither the kernel nor a pid namespace has all of them.
-int treat(int proc, const std::string& name, Treatment treatment, const Masks& masks) {
+int treat(int proc, const std::string& name, ProcTreatment treatment, const Masks& masks) {
     unique_fd place;
     const int error = open_place_below(proc, name, place);
     if (error < 0) return error == -ENOENT ? 0 : error;
-    return treatment == Treatment::hide ? masks.cover(place.get()) : make_read_only(place.get());
+    return treatment == ProcTreatment::hide ? masks.cover(place.get()) : make_read_only(place.get());
 }
 
 int carry_out(int proc, const wire::MountOp& op, const Masks& masks) {
     if (!is_possible_in_proc(op)) return -EOPNOTSUPP;
     const bool hidden = op.step == wire::MountStep::mask;
     return treat(proc, std::string(path_below(kProc, op.path)),
-                 hidden ? Treatment::hide : Treatment::read_only, masks);
+                 hidden ? ProcTreatment::hide : ProcTreatment::read_only, masks);
 }
 
 /// The proc mount of this pid namespace, on top of the masks.
@@ -110,7 +68,7 @@ Outcome mount_proc(const wire::SessionPlan& plan) {
     Masks masks;
     unique_fd proc;
     if (Outcome failure = attach_proc(masks, proc)) return failure;
-    for (const ProcEntry& entry : kEntries)
+    for (const ProcEntry& entry : wire::kProcEntries)
         if (const int error = treat(proc.get(), entry.name, entry.treatment, masks); error < 0)
             return proc_failed(error, entry.name);
     if (!plan.filesystem_enforced) return {};

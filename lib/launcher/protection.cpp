@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <memory>
 
 #include "launcher/file_view.hpp"
 #include "wire/access_rules.hpp"
@@ -22,15 +24,27 @@ using wire::AccessRules;
 constexpr mode_t kMaskWithHoles = 0111;
 
 bool inside_writable(const AccessRules& rules, const std::string& place) {
-    return std::any_of(rules.rules.begin(), rules.rules.end(), [&](const AccessRule& rule) {
-        return rule.access == Access::allow_write && wire::holds(rule.place, place);
-    });
+    bool inside = false;
+    rules.visit_above(place, [&](const AccessRule& rule) { inside = inside || rule.access == Access::allow_write; });
+    return inside;
 }
 
 bool grants_below(const AccessRules& rules, const std::string& place) {
-    return std::any_of(rules.rules.begin(), rules.rules.end(), [&](const AccessRule& rule) {
-        return rule.access == Access::allow_read && rule.place != place && wire::holds(place, rule.place);
-    });
+    bool grants = false;
+    rules.visit_below(place, [&](const AccessRule& rule) { grants = grants || rule.access == Access::allow_read; });
+    return grants;
+}
+
+bool is_link(const std::string& path) {
+    struct stat found {};
+    return ::lstat(path.c_str(), &found) == 0 && S_ISLNK(found.st_mode);
+}
+
+/// Where a link leads; empty if to nothing, or to what no rule can be about.
+std::string resolved(const std::string& link) {
+    const std::unique_ptr<char, decltype(&::free)> place(::realpath(link.c_str(), nullptr), &::free);
+    if (!place || wire::holds("/proc", place.get()) || wire::holds("/dev", place.get())) return {};
+    return place.get();
 }
 
 }  // namespace
@@ -41,33 +55,58 @@ Outcome Protection::prepare(const wire::SessionPlan& plan, const Masks& masks) {
     struct stat mask {};
     if (::fstat(masks.file.get(), &mask) < 0) return fail(Stage::mounts, errno, "mask");
     mask_device_ = mask.st_dev;
-    for (const AccessRule& rule : plan.rules.rules) {
+    for (const AccessRule& rule : plan.rules.all()) {
+        if (!rule.glob.empty() || rule.expanded) continue;
         if (rule.access == Access::deny_read)
             places_.push_back({rule.place, Cover::mask, grants_below(plan.rules, rule.place)});
         // Elsewhere everything is read-only anyway.
         if (rule.access == Access::deny_write && inside_writable(plan.rules, rule.place))
             places_.push_back({rule.place, Cover::read_only, false});
     }
-    return {};
+    rules_ = &plan.rules;
+    granted_ = plan.rules.writable_roots();
+    granted_.insert(granted_.end(), {plan.workspace, "/proc", "/dev"});
+    globs_.start(plan.rules);
+    return renew().failure;
 }
 
-Protection::Renewal Protection::renew() const {
+Protection::Renewal Protection::renew() {
     Renewal renewal;
-    for (const Place& place : places_) {
-        State state = State::missing;
-        int error = look(place, state);
-        // What a link protects is the link, and that is the supervisor's part; a denied read that has become one
-        // leads to a place that nobody judged.
-        if (state == State::link) error = place.cover == Cover::mask ? -ELOOP : 0;
-        if (state == State::bare) {
-            error = cover_again(place);
-            renewal.renewed = true;
-        }
-        if (error == 0) continue;
-        renewal.failure = fail(Stage::mounts, -error, place.path);
-        return renewal;
-    }
+    for (const Place& place : places_) check(place, renewal);
+    globs_.take([&](const std::string& path) { check_match(path, renewal); });
     return renewal;
+}
+
+void Protection::check(const Place& place, Renewal& renewal) const {
+    if (renewal.failure) return;
+    State state = State::missing;
+    int error = look(place, state);
+    // What a link protects is the link, and that is the supervisor's part; a denied read that has become one
+    // leads to a place that nobody judged.
+    if (state == State::link) error = place.cover == Cover::mask ? -ELOOP : 0;
+    if (state == State::bare) {
+        error = cover_again(place);
+        renewal.renewed = true;
+    }
+    if (error < 0) renewal.failure = fail(Stage::mounts, -error, place.path);
+}
+
+void Protection::check_match(const std::string& path, Renewal& renewal) const {
+    const bool readable = rules_->read(path).allowed;
+    if (readable && rules_->write(path).error != EACCES) return;
+    std::string place = path;
+    if (is_link(path)) {
+        place = resolved(path);
+        // As when the session was planned: a link does not take away what the session is for.
+        if (place.empty() || holds_granted(place)) return;
+    }
+    if (!readable) return check({place, Cover::mask, grants_below(*rules_, place)}, renewal);
+    if (inside_writable(*rules_, place)) check({place, Cover::read_only, false}, renewal);
+}
+
+bool Protection::holds_granted(const std::string& place) const {
+    return std::any_of(granted_.begin(), granted_.end(),
+                       [&](const std::string& granted) { return wire::holds(place, granted); });
 }
 
 int Protection::look(const Place& place, State& state) const {

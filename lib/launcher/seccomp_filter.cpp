@@ -140,23 +140,44 @@ void notify_writing(Builder& builder, int number, unsigned argument) {
         builder.add(SCMP_ACT_NOTIFY, number, {masked(argument, flag, flag)});
 }
 
+bool is_asked_about(Act act, const Supervision& supervision) {
+    switch (act) {
+        case Act::connect:
+        case Act::bind:
+        case Act::send:
+            return true;
+        case Act::enter:
+        case Act::read_link:
+            return supervision.reads;
+        case Act::execute:
+            return supervision.reads || supervision.executes;
+        case Act::map:
+            return supervision.executes;
+        default:
+            return supervision.files;
+    }
+}
+
 void notify(Builder& builder, const NotifiedCall& call, const Supervision& supervision) {
     const auto argument = static_cast<unsigned>(call.decisive_argument);
-    switch (supervision.reads ? call.with_reads : call.without_reads) {
-        case Notified::never:
-            return;
+    switch (call.notified) {
         case Notified::always:
             return builder.add(SCMP_ACT_NOTIFY, call.number);
         case Notified::writing:
+            if (supervision.reads) return builder.add(SCMP_ACT_NOTIFY, call.number);
             return notify_writing(builder, call.number, argument);
         case Notified::non_null:
             return builder.add(SCMP_ACT_NOTIFY, call.number, {{argument, SCMP_CMP_NE, 0, 0}});
+        case Notified::mapping:
+            return builder.add(SCMP_ACT_NOTIFY, call.number,
+                               {masked(2, PROT_EXEC, PROT_EXEC), masked(3, MAP_ANONYMOUS, 0)});
     }
 }
 
 void notify(Builder& builder, const Supervision& supervision) {
     for (const NotifiedCall& call : notified_calls())
-        if (supervision.files || is_socket_act(call.act)) notify(builder, call, supervision);
+        if (is_asked_about(call.act, supervision)) notify(builder, call, supervision);
+    if (supervision.executes) builder.add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(memfd_create));
 }
 
 bool knows_flags(unsigned long flags) noexcept {

@@ -12,8 +12,10 @@ namespace sandpipe::launcher {
 /// do, and nobody hears of it.
 struct Supervision {
     bool exists = false;
-    bool files = false;  ///< creating, removing, changing
-    bool reads = false;  ///< opening for reading and execution too: the policy denies some
+    bool files = false;     ///< creating, removing, changing
+    bool reads = false;     ///< opening for reading and execution too: the policy denies some
+    bool executes = false;  ///< execution is restricted: files that exist in memory only are refused as well, for they
+                            ///< have no place that could be judged
 };
 
 /// Builds the commands' seccomp program (seccomp(2)) from the tables of refused and of notified calls.

@@ -9,6 +9,8 @@
 #include <cerrno>
 
 #include "launcher/file_mask.hpp"
+#include "launcher/tree_search.hpp"
+#include "sys/elf.hpp"
 #include "sys/raw_syscall.hpp"
 
 namespace sandpipe::launcher {
@@ -25,6 +27,13 @@ Answer refused(int error) {
     return answer;
 }
 
+/// What cannot be looked at is taken for one.
+bool is_program(int object) {
+    const std::string path = "/proc/self/fd/" + std::to_string(object);
+    const unique_fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    return !file || sys::read_program_facts(file.get()).is_program;
+}
+
 class Attempt {
   public:
     Attempt(const wire::AccessRules& rules, const Caller& caller, const Call& call,
@@ -34,6 +43,7 @@ class Attempt {
     Answer open();
     Answer read();
     Answer change();
+    Answer map();
     Answer make();
     Answer remove();
     Answer rename();
@@ -131,6 +141,8 @@ Answer Attempt::read() {
                                           : resolver.find_target(call_.directory, call_.path, spot);
     answer.resolved = error == 0 ? spot.place : resolver.blocked_place(call_.directory, call_.path);
     answer.judgement = judge_read(rules_, answer.resolved);
+    const bool goes_on = answer.judgement.decision == Decision::proceed && error == 0;
+    if (goes_on && call_.row->act == Act::execute) answer.judgement = judge_execute(rules_, spot.site());
     return answer;
 }
 
@@ -146,6 +158,17 @@ Answer Attempt::change() {
         error = resolver.find_target(call_.directory, call_.path, spot);
     if (error < 0) return unreachable(resolver, error);
     return settle(judge_change(rules_, spot.site()), spot, {}, [] { return 0; });
+}
+
+Answer Attempt::map() {
+    Spot spot;
+    if (Resolver(caller_).find_descriptor(call_.directory, spot) < 0) return {};
+    if (spot.kind != Kind::file) return {};
+    Answer answer;
+    answer.kind = DenialKind::exec;
+    answer.resolved = spot.place;
+    answer.judgement = judge_map(rules_, spot.site(), is_program(spot.object.get()));
+    return answer;
 }
 
 Answer Attempt::make() {
@@ -194,7 +217,13 @@ Answer Attempt::rename() {
     const auto flags = static_cast<unsigned>(call_.flags);
     const Rename rename{from.site(), to.site(), flags,
                         [&](std::string_view tail) { return brings_along(from, tail); },
-                        [&](std::string_view tail) { return brings_along(to, tail); }};
+                        [&](std::string_view tail) { return brings_along(to, tail); },
+                        [&](const wire::AccessRule& rule, std::string_view place) {
+                            return brings_match(from, rule, place);
+                        },
+                        [&](const wire::AccessRule& rule, std::string_view place) {
+                            return brings_match(to, rule, place);
+                        }};
     return settle(judge_rename(rules_, rename), from, to, [&] {
         return result_of(::renameat2(from.directory.get(), from.last().c_str(), to.directory.get(),
                                      to.last().c_str(), flags));
@@ -239,6 +268,8 @@ Answer answer_call(const wire::AccessRules& rules, const Caller& caller, const C
             return attempt.read();
         case Act::change:
             return attempt.change();
+        case Act::map:
+            return attempt.map();
         case Act::remove:
             return attempt.remove();
         case Act::rename:

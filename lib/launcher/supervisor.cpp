@@ -122,7 +122,8 @@ void Supervisor::detach() {
     registry_.forget_own();
 }
 
-void Supervisor::on_notification() {
+void Supervisor::on_notification(bool started) {
+    started_ = started;
     if (!receive()) return;
     seccomp_notif notification{};
     std::memcpy(&notification, buffer_.data(), sizeof notification);
@@ -145,6 +146,8 @@ void Supervisor::handle(const seccomp_notif& notification) {
     const NotifiedCall* row = find_notified_call(notification.data.nr);
     if (!row) return handle_refused(notification, caller);
     if (is_socket_act(row->act)) return handle_socket(*row, notification, caller);
+    const bool is_start = !started_ && row->act == Act::execute;
+    if (is_start) return respond(notification.id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
     handle_file(*row, notification, caller);
 }
 

@@ -45,8 +45,9 @@ class Supervisor {
     /// To poll for reading; -1 while there is none.
     [[nodiscard]] int listener() const noexcept { return listener_.get(); }
 
-    /// The listener is readable: takes one notification and answers it, or reports it and lets it wait.
-    void on_notification();
+    /// The listener is readable: takes one notification and answers it, or reports it and lets it wait. Until the
+    /// command's program has `started`, its execve is left to the kernel: it is the start that fails then.
+    void on_notification(bool started);
     /// A child of this process has been reaped: true if it worked for a call, which ends now.
     bool on_child(pid_t pid);
     /// Tells the host of the refused calls that no Denial has stood for yet. To be called at the command's end.
@@ -83,6 +84,7 @@ class Supervisor {
     SocketSupervisor sockets_;
     unique_fd listener_;
     std::vector<std::uint64_t> buffer_;  // one notification, as large as this kernel's are
+    bool started_ = true;
     std::uint64_t root_mount_ = 0;
     std::uint64_t root_inode_ = 0;
     std::uint64_t next_id_ = 1;

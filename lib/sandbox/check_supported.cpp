@@ -6,12 +6,11 @@
 #include <vector>
 
 #include "mandatory_denies.hpp"
+#include "path_pattern.hpp"
 #include "policy_schema.hpp"
 
 namespace sandpipe {
 namespace {
-
-constexpr std::string_view kGlobCharacters = "*?[";
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(Errc::invalid_sandbox_config, text); }
 
@@ -31,24 +30,24 @@ void check_path(const std::string& place, const PathPattern& pattern) {
     if (of_another_user)
         refuse(place + " is " + quoted(pattern.path) +
                "; accepted after \"~\": nothing or \"/...\" (a name that begins with \"~\" is \"./~...\")");
-    if (pattern.literal || plain_path(pattern).find_first_of(kGlobCharacters) == std::string_view::npos)
-        return;
-    refuse(place + " is " + quoted(pattern.path) +
-           ": a glob is not enforced by this version yet; accepted: a path, a directory with \"/**\" after "
-           "it, or, for a name that has such characters, {\"path\": \"...\", \"literal\": true}");
+    if (const std::string fault = glob_fault(pattern); !fault.empty())
+        refuse(place + " is " + quoted(pattern.path) + ": " + fault +
+               R"(; a name that has such characters is {"path": "...", "literal": true})");
 }
 
 void check_paths(const PolicyKey& key, const std::vector<PathPattern>& patterns) {
-    for (std::size_t i = 0; i < patterns.size(); ++i) check_path(at(key.dotted(), i), patterns[i]);
+    for (std::size_t i = 0; i < patterns.size(); ++i) {
+        check_path(at(key.dotted(), i), patterns[i]);
+        if (!key.globs && !split_pattern(patterns[i]).glob.empty())
+            refuse(at(key.dotted(), i) + " is " + quoted(patterns[i].path) +
+                   R"(; accepted: a path without a glob, or {"path": "...", "literal": true})");
+    }
 }
 
 void check_devices(const std::vector<std::string>& devices) {
     for (std::size_t i = 0; i < devices.size(); ++i) {
         const std::string place = at("filesystem.devices", i);
         check_text(place, devices[i]);
-        if (devices[i].find_first_of(kGlobCharacters) != std::string::npos)
-            refuse(place + " is " + quoted(devices[i]) +
-                   ": a glob is not enforced by this version yet; accepted: the path of one device node");
         if (!devices[i].starts_with("/dev/"))
             refuse(place + " is " + quoted(devices[i]) + "; accepted: the path of a device node below /dev");
     }
@@ -98,13 +97,6 @@ void check_supported(const SandboxPolicy& policy) {
     check_devices(policy.filesystem.devices);
     check_unix_sockets(policy.network.allow_unix_sockets);
     check_exceptions(policy.filesystem.mandatory_deny_except);
-}
-
-std::string_view plain_path(const PathPattern& pattern) noexcept {
-    std::string_view path = pattern.path;
-    if (pattern.literal || !path.ends_with("/**")) return path;
-    path.remove_suffix(path.size() == 3 ? 2 : 3);  // "/**" is "/"
-    return path;
 }
 
 }  // namespace sandpipe

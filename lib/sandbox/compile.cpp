@@ -3,12 +3,14 @@
 #include <sandpipe/error.hpp>
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "check_supported.hpp"
+#include "execute_rules.hpp"
+#include "glob_search.hpp"
 #include "mount_layout.hpp"
 #include "own_places.hpp"
+#include "path_pattern.hpp"
 #include "policy_rules.hpp"
 #include "resolved_path.hpp"
 
@@ -34,6 +36,7 @@ using wire::Access;
 struct PathBase {
     std::string workspace;
     std::string_view home;
+    std::string_view bin_shell;
     const PathFacts& facts;
 };
 
@@ -65,31 +68,83 @@ std::string resolve_tmp(const PathFacts& facts) {
     return std::move(tmp.place);
 }
 
-/// The entries of one list, resolved. `key` is dotted; its last part stands in the rules' texts.
+PolicyEntry entry_of(const std::string& key, std::size_t index, const PathPattern& pattern,
+                     const std::string& path, const PathBase& base) {
+    PolicyEntry entry;
+    entry.where = "filesystem." + key + "[" + std::to_string(index) + "]";
+    entry.rule = key + " " + pattern.path;
+    entry.absolute = absolute_path(path, base.workspace, base.home, entry.where);
+    entry.path = resolve_path(entry.absolute, base.facts);
+    return entry;
+}
+
+/// The entries of one list, resolved as far as they are without globs. A name that exists just as it is written is
+/// meant too, whatever its characters.
 std::vector<PolicyEntry> entries_of(const std::string& key, const std::vector<PathPattern>& patterns,
                                     const PathBase& base) {
     std::vector<PolicyEntry> entries;
-    for (const PathPattern& pattern : patterns) {
-        PolicyEntry& entry = entries.emplace_back();
-        entry.where = key + "[" + std::to_string(entries.size() - 1) + "]";
-        entry.rule = key.substr(key.rfind('.') + 1) + " " + pattern.path;
-        entry.absolute = absolute_path(plain_path(pattern), base.workspace, base.home, entry.where);
-        entry.path = resolve_path(entry.absolute, base.facts);
+    for (std::size_t i = 0; i < patterns.size(); ++i) {
+        SplitPattern split = split_pattern(patterns[i]);
+        entries.push_back(entry_of(key, i, patterns[i], split.path, base));
+        if (split.glob.empty()) continue;
+        PolicyEntry as_written = entry_of(key, i, patterns[i], split.path + "/" + split.glob, base);
+        entries.back().glob = std::move(split.glob);
+        if (as_written.path.fact.exists()) entries.push_back(std::move(as_written));
     }
     return entries;
 }
 
-PolicyRules rules_of(const FilesystemPolicy& policy, const PathBase& base) {
-    PolicyRules rules(policy, base.facts);
-    const std::vector<PathPattern> devices(policy.devices.begin(), policy.devices.end());
-    for (const PolicyEntry& entry : entries_of("filesystem.devices", devices, base)) rules.grant_device(entry);
-    for (const PolicyEntry& entry : entries_of("filesystem.allowWrite", policy.allow_write, base))
-        rules.allow_write(entry);
-    for (const PolicyEntry& entry : entries_of("filesystem.allowRead", policy.allow_read, base)) rules.allow_read(entry);
-    for (const PolicyEntry& entry : entries_of("filesystem.denyRead", policy.deny_read, base)) rules.deny_read(entry);
-    for (const PolicyEntry& entry : entries_of("filesystem.denyWrite", policy.deny_write, base)) rules.deny_write(entry);
-    rules.deny_mandatory();
-    return rules;
+std::vector<GlobQuery> queries_of(Access access, const std::vector<PolicyEntry>& entries) {
+    std::vector<GlobQuery> queries;
+    for (const PolicyEntry& entry : entries)
+        if (!entry.glob.empty()) queries.push_back({access, entry.path.place, entry.glob, entry.where});
+    return queries;
+}
+
+/// The same item of the list is also a name that exists as it is written.
+bool is_named(const PolicyEntry& glob, const std::vector<PolicyEntry>& entries) {
+    return std::any_of(entries.begin(), entries.end(),
+                       [&](const PolicyEntry& entry) { return entry.where == glob.where; });
+}
+
+/// What a glob allows is what exists: mounts and Landlock are about files, not names. A link may have been made by
+/// a command, so its name grants nothing.
+std::vector<PolicyEntry> without_globs(Access access, std::vector<PolicyEntry> entries, const PathBase& base,
+                                       PolicyRules& rules) {
+    const auto glob = std::stable_partition(entries.begin(), entries.end(),
+                                            [](const PolicyEntry& entry) { return entry.glob.empty(); });
+    const std::vector<PolicyEntry> globs(std::make_move_iterator(glob), std::make_move_iterator(entries.end()));
+    entries.erase(glob, entries.end());
+    GlobFinds finds = find_globs(queries_of(access, globs), rules.found.rules, base.facts);
+    std::vector<bool> used(globs.size());
+    for (const GlobFind& name : finds.names) {
+        used[name.query] = true;
+        PolicyEntry entry = globs[name.query];
+        if (name.kind == PathKind::symlink) {
+            rules.warn(entry.where + ": " + name.path + " is a symbolic link, which no glob grants");
+            continue;
+        }
+        entry.glob.clear();
+        entry.expanded = true;
+        entry.absolute = name.path;
+        entry.path = {name.path, base.facts.look(name.path), entry.path.passed};
+        entries.push_back(std::move(entry));
+    }
+    for (std::size_t i = 0; i < globs.size(); ++i)
+        if (!used[i] && !is_named(globs[i], entries)) rules.nothing_found(access, globs[i]);
+    for (std::string& warning : finds.warnings) rules.warn(std::move(warning));
+    return entries;
+}
+
+/// Rules for the names, whenever they come, and places for what is there.
+void deny_globs(Access access, const std::vector<PolicyEntry>& entries, const PathBase& base,
+                PolicyRules& rules) {
+    std::vector<PolicyEntry> globs;
+    for (const PolicyEntry& entry : entries)
+        if (!entry.glob.empty()) globs.push_back(entry);
+    GlobFinds finds = find_globs(queries_of(access, globs), rules.found.rules, base.facts);
+    for (const GlobFind& name : finds.names) rules.deny_found(access, globs[name.query], name);
+    for (std::string& warning : finds.warnings) rules.warn(std::move(warning));
 }
 
 /// A workspace in the host's /tmp is shown though nobody granted it, unless the policy denies it.
@@ -97,7 +152,7 @@ void show_workspace(const std::string& workspace, PolicyRules& rules) {
     MountInput& found = rules.found;
     const View view = view_of(found, workspace);
     if (view == View::own_tmp && workspace != found.tmp) {
-        found.rules.rules.push_back({Access::allow_read, workspace, "the workspace"});
+        found.rules.add({Access::allow_read, workspace, "the workspace", {}, false});
         found.places[workspace] = true;
     }
     if (view == View::masked)
@@ -105,20 +160,56 @@ void show_workspace(const std::string& workspace, PolicyRules& rules) {
                    found.rules.read(workspace).rule + " denies it; allowRead would lift that");
 }
 
-/// So that the order of the lists shows nowhere, not even in the words of a denial.
-void sort_rules(std::vector<wire::AccessRule>& rules) {
-    const auto key = [](const wire::AccessRule& rule) {
-        return std::tie(rule.place, rule.access, rule.text);
+void restrict_execution(const FilesystemPolicy& policy, const PathBase& base, PolicyRules& rules) {
+    rules.found.rules.restrict_execute = true;
+    std::vector<PolicyEntry> entries = entries_of("allowExecute", policy.allow_execute, base);
+    for (const PolicyEntry& entry : without_globs(Access::allow_execute, std::move(entries), base, rules))
+        rules.allow_execute(entry);
+    if (base.bin_shell.empty()) return;
+    PolicyEntry shell;
+    shell.where = shell.rule = "binShell";
+    shell.absolute = base.bin_shell;
+    shell.path = resolve_path(shell.absolute, base.facts);
+    rules.allow_execute(shell);
+}
+
+struct Lists {
+    std::vector<PolicyEntry> deny_read;
+    std::vector<PolicyEntry> deny_write;
+};
+
+void add_grants(const FilesystemPolicy& policy, const PathBase& base, PolicyRules& rules) {
+    using Take = void (PolicyRules::*)(const PolicyEntry&);
+    const auto take = [&](Access access, const char* key, const std::vector<PathPattern>& list, Take each) {
+        for (const PolicyEntry& entry : without_globs(access, entries_of(key, list, base), base, rules))
+            (rules.*each)(entry);
     };
-    const auto before = [&](const auto& a, const auto& b) { return key(a) < key(b); };
-    const auto same = [&](const auto& a, const auto& b) { return key(a) == key(b); };
-    std::sort(rules.begin(), rules.end(), before);
-    rules.erase(std::unique(rules.begin(), rules.end(), same), rules.end());
+    const std::vector<PathPattern> devices(policy.devices.begin(), policy.devices.end());
+    take(Access::private_write, "devices", devices, &PolicyRules::grant_device);
+    take(Access::allow_write, "allowWrite", policy.allow_write, &PolicyRules::allow_write);
+    take(Access::allow_read, "allowRead", policy.allow_read, &PolicyRules::allow_read);
+}
+
+PolicyRules rules_of(const FilesystemPolicy& policy, const PathBase& base) {
+    PolicyRules rules(policy, base.facts);
+    rules.found.tmp = resolve_tmp(base.facts);
+    add_grants(policy, base, rules);
+    rules.allow_git_worktrees();
+    const Lists denied{entries_of("denyRead", policy.deny_read, base),
+                       entries_of("denyWrite", policy.deny_write, base)};
+    for (const PolicyEntry& entry : denied.deny_read) rules.deny_read(entry);
+    for (const PolicyEntry& entry : denied.deny_write) rules.deny_write(entry);
+    rules.deny_mandatory();
+    if (policy.restrict_execute || !policy.allow_execute.empty()) restrict_execution(policy, base, rules);
+    show_workspace(base.workspace, rules);
+    deny_globs(Access::deny_read, denied.deny_read, base, rules);
+    deny_globs(Access::deny_write, denied.deny_write, base, rules);
+    return rules;
 }
 
 /// Only allowRead lifts a denyRead, and nothing lifts a denyWrite.
 void warn_of_void_grants(PolicyRules& rules) {
-    for (const wire::AccessRule& rule : rules.found.rules.rules) {
+    for (const wire::AccessRule& rule : rules.found.rules.all()) {
         if (rule.access != Access::allow_write) continue;
         const wire::Verdict verdict = rules.found.rules.write(rule.place);
         if (!verdict.allowed) rules.warn(rule.text + " grants nothing: " + verdict.rule + " prevails");
@@ -129,13 +220,25 @@ void warn_of_void_grants(PolicyRules& rules) {
 void add_own_places(PolicyRules& rules) {
     MountInput& found = rules.found;
     const auto add = [&](std::string_view place, const char* text) {
-        found.rules.rules.push_back({Access::private_write, std::string(place), text});
+        found.rules.add({Access::private_write, std::string(place), text, {}, false});
     };
     if (view_of(found, found.tmp) == View::own_tmp) add(found.tmp, "the session's own /tmp");
     for (const std::string_view device : kOwnDevices) add(device, "the session's own /dev");
     for (const std::string& device : found.devices) add(device, "devices");
     if (!found.rules.write(found.tmp).allowed)
         rules.warn("the policy leaves no " + found.tmp + " to write in; TMPDIR has to name another place");
+}
+
+std::vector<PolicyEntry> unix_sockets_of(const NetworkPolicy& policy, const PathBase& base) {
+    std::vector<PolicyEntry> entries;
+    for (const std::string& path : policy.allow_unix_sockets) {
+        PolicyEntry& entry = entries.emplace_back();
+        entry.where = "network.allowUnixSockets[" + std::to_string(entries.size() - 1) + "]";
+        entry.rule = "allowUnixSockets " + path;
+        entry.absolute = absolute_path(path, base.workspace, base.home, entry.where);
+        entry.path = resolve_path(entry.absolute, base.facts);
+    }
+    return entries;
 }
 
 /// A socket of the host that commands may connect to has to be seen, in the host's /tmp too.
@@ -145,7 +248,7 @@ void show_unix_sockets(const std::vector<PolicyEntry>& sockets, PolicyRules& rul
         const std::string& place = entry.path.place;
         const View view = view_of(found, place);
         if (view == View::own_tmp && entry.path.fact.kind != PathKind::missing) {
-            found.rules.rules.push_back({Access::allow_read, place, entry.rule});
+            found.rules.add({Access::allow_read, place, entry.rule, {}, false});
             found.places[place] = entry.path.fact.kind == PathKind::directory;
         }
         if (view == View::own_tmp && entry.path.fact.kind == PathKind::missing)
@@ -158,15 +261,16 @@ void show_unix_sockets(const std::vector<PolicyEntry>& sockets, PolicyRules& rul
 void compile_filesystem(const SandboxPolicy& policy, const PathBase& base,
                         const std::vector<PolicyEntry>& sockets, CompiledPolicy& result) {
     PolicyRules rules = rules_of(policy.filesystem, base);
-    rules.found.tmp = resolve_tmp(base.facts);
     rules.found.tmp_bytes = policy.limits.tmp_bytes;
     sort_unique(rules.found.devices);
-    show_workspace(base.workspace, rules);
     show_unix_sockets(sockets, rules);
-    sort_rules(rules.found.rules.rules);
     warn_of_void_grants(rules);
+    allow_loaders(rules.found.rules, base.facts, rules.warnings);
     result.plan.mounts = lay_out_mounts(rules.found);
+    forbid_execution(rules.found.rules, result.plan.mounts);
     add_own_places(rules);
+    result.devices = rules.found.devices;
+    result.tmp = rules.found.tmp;
     result.plan.rules = std::move(rules.found.rules);
     result.warnings = std::move(rules.warnings);
     result.create_directories = std::move(rules.create_directories);
@@ -175,22 +279,20 @@ void compile_filesystem(const SandboxPolicy& policy, const PathBase& base,
 }  // namespace
 
 CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace, std::string_view home,
-                       const PathFacts& facts) {
+                       const PathFacts& facts, std::string_view bin_shell) {
     check_supported(policy);
-    const PathBase base{resolve_workspace(workspace, facts), home, facts};
+    const PathBase base{resolve_workspace(workspace, facts), home, bin_shell, facts};
     CompiledPolicy result;
     result.plan.workspace = base.workspace;
     result.plan.own_network = !policy.network.disabled;
     result.plan.filesystem_enforced = !policy.filesystem.disabled;
     result.plan.rules.enabled = !policy.filesystem.disabled;
-    const auto& paths = policy.network.allow_unix_sockets;
-    const std::vector<PolicyEntry> sockets =
-        entries_of("network.allowUnixSockets", std::vector<PathPattern>(paths.begin(), paths.end()), base);
+    const std::vector<PolicyEntry> sockets = unix_sockets_of(policy.network, base);
     for (const PolicyEntry& entry : sockets) result.plan.unix_sockets.push_back(entry.path.place);
     sort_unique(result.plan.unix_sockets);
     if (!policy.filesystem.disabled) compile_filesystem(policy, base, sockets, result);
     for (const PolicyEntry& entry :
-         entries_of("filesystem.gitSafeDirectories", policy.filesystem.git_safe_directories, base))
+         entries_of("gitSafeDirectories", policy.filesystem.git_safe_directories, base))
         result.git_safe_directories.push_back(entry.path.place);
     sort_unique(result.git_safe_directories);
     sort_unique(result.create_directories);

@@ -17,17 +17,21 @@ struct CompiledPolicy {
     std::vector<std::string> warnings;              ///< for the user; sorted
     std::vector<std::string> create_directories;    ///< to make (as mkdir -p) before the plan is carried out
     std::vector<std::string> git_safe_directories;  ///< resolved
+    std::vector<std::string> devices;               ///< nodes below /dev that were granted
+    std::string tmp;                                ///< where the session's own /tmp is; empty: nowhere
 };
 
 /// Plans a session: resolves every path of the policy, turns the lists into rules about places, and the rules
 /// into mounts. Reads the file system through `facts` only and changes nothing. The order of a list never
 /// matters.
 ///
-/// `workspace` is absolute and an existing directory; `home` is what "~" means, empty where there is none.
+/// `workspace` is absolute and an existing directory; `home` is what "~" means, empty where there is none; `bin_shell`
+/// may be executed even where execution is restricted.
 /// Throws `Error` E_INVALID_SANDBOX_CONFIG naming the key and index for what cannot be granted or denied,
 /// E_SANDBOX_POLICY_CONFLICT for a device that is granted and denied.
 [[nodiscard]] CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace,
-                                     std::string_view home, const PathFacts& facts);
+                                     std::string_view home, const PathFacts& facts,
+                                     std::string_view bin_shell = {});
 
 /// A path of a policy as an absolute one, not yet resolved: "~" is the home, a relative path stands in the
 /// workspace. Throws `Error` for "~" without a home, naming `key`.

@@ -17,19 +17,20 @@ constexpr std::string_view kGit = ".git";
 
 std::string_view first_name(std::string_view name) { return name.substr(0, name.find('/')); }
 
+bool is_git_config(std::string_view name) { return name == ".git/config" || name == ".git/config.worktree"; }
+
 std::vector<std::string_view> names_in_force(const FilesystemPolicy& policy) {
     std::vector<std::string_view> names;
     for (const std::string_view name : kMandatoryDenies) {
         const auto& except = policy.mandatory_deny_except;
         const bool lifted = std::find(except.begin(), except.end(), name) != except.end();
-        if (!lifted && !(name == ".git/config" && policy.allow_git_config)) names.push_back(name);
+        if (!lifted && !(is_git_config(name) && policy.allow_git_config)) names.push_back(name);
     }
     return names;
 }
 
 std::string rule_text(std::string_view name) {
-    const bool of_config = name == ".git/config";
-    return std::string(name) + (of_config ? " (always denied without allowGitConfig)" : " (always denied)");
+    return std::string(name) + (is_git_config(name) ? " (always denied without allowGitConfig)" : " (always denied)");
 }
 
 class MandatorySearch {
@@ -60,6 +61,7 @@ class MandatorySearch {
                 if (wire::holds(path, root) || wire::holds(root, path)) deny(path, rule_text(name));
             }
         }
+        if (last_name(root) == kGit) deny_in_git(root);
     }
 
     void deny_at_root(const std::string& root) {
@@ -99,15 +101,43 @@ class MandatorySearch {
     // because a new repository would bring its own hooks and settings.
     void deny_git(const std::string& directory) {
         const std::string git = join_path(directory, kGit);
-        const PathFact fact = resolve_path(git, facts_).fact;
-        for (const std::string_view name : names_) {
-            if (first_name(name) != kGit) continue;
-            if (fact.kind == PathKind::directory) {
-                deny(join_path(directory, name), rule_text(name));
-            } else {
-                deny(git,
-                     fact.exists() ? ".git (always denied)" : ".git (always denied without allowGitInit)");
+        const ResolvedPath path = resolve_path(git, facts_);
+        if (path.fact.kind == PathKind::directory) {
+            deny_names_of_git(git, names_);
+            return deny_in_git(path.place);
+        }
+        const bool any = std::any_of(names_.begin(), names_.end(),
+                                     [](std::string_view name) { return first_name(name) == kGit; });
+        if (any) deny(git, path.fact.exists() ? ".git (always denied)" : ".git (always denied without allowGitInit)");
+    }
+
+    /// Repositories of submodules, whose names may have slashes, and what other worktrees have of their own. What a
+    /// command adds later is its own.
+    void deny_in_git(const std::string& git) {
+        for (const DirectoryEntry& entry : facts_.list(join_path(git, "worktrees")).entries) {
+            const std::string worktree = join_path(join_path(git, "worktrees"), entry.name);
+            deny_names_of_git(worktree, {".git/config.worktree", ".git/commondir"});
+        }
+        std::vector<std::string> ahead{join_path(git, "modules")};
+        while (!ahead.empty()) {
+            const std::string here = std::move(ahead.back());
+            ahead.pop_back();
+            if (facts_.look(join_path(here, "HEAD")).exists()) {
+                deny_names_of_git(here, names_);
+                ahead.push_back(join_path(here, "modules"));
+                continue;
             }
+            for (const DirectoryEntry& entry : facts_.list(here).entries)
+                if (entry.kind == PathKind::directory) ahead.push_back(join_path(here, entry.name));
+        }
+    }
+
+    /// Those of `names` that are in force and about a repository, in this one.
+    void deny_names_of_git(const std::string& repository, const std::vector<std::string_view>& names) {
+        for (const std::string_view name : names) {
+            const bool in_force = std::find(names_.begin(), names_.end(), name) != names_.end();
+            if (in_force && first_name(name) == kGit)
+                deny(join_path(repository, name.substr(kGit.size() + 1)), rule_text(name));
         }
     }
 

@@ -1,6 +1,5 @@
 #include "mount_layout.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -12,15 +11,6 @@ namespace {
 using wire::Access;
 using wire::MountOp;
 using wire::MountStep;
-
-/// The host's /tmp is shown only where a rule within it asks for that.
-bool is_granted_in_tmp(const MountInput& input, std::string_view place) {
-    const auto& rules = input.rules.rules;
-    return std::any_of(rules.begin(), rules.end(), [&](const wire::AccessRule& rule) {
-        const bool grants = rule.access == Access::allow_read || rule.access == Access::allow_write;
-        return grants && wire::holds(input.tmp, rule.place) && wire::holds(rule.place, place);
-    });
-}
 
 MountOp mount(MountStep step, std::string path) {
     MountOp op;
@@ -119,10 +109,20 @@ class MountLayout {
 
 }  // namespace
 
+bool is_granted_within(const wire::AccessRules& rules, std::string_view outer, std::string_view place) {
+    bool granted = false;
+    rules.visit_above(place, [&](const wire::AccessRule& rule) {
+        const bool grants = rule.access == Access::allow_read || rule.access == Access::allow_write;
+        granted = granted || (grants && wire::holds(outer, rule.place));
+    });
+    return granted;
+}
+
 View view_of(const MountInput& input, std::string_view place) {
     if (!input.rules.read(place).allowed) return View::masked;
     if (input.rules.write(place).allowed) return View::host_writable;
-    const bool is_hidden = wire::holds(input.tmp, place) && !is_granted_in_tmp(input, place);
+    // The host's /tmp is shown only where a rule within it asks for that.
+    const bool is_hidden = wire::holds(input.tmp, place) && !is_granted_within(input.rules, input.tmp, place);
     return is_hidden ? View::own_tmp : View::host_read_only;
 }
 

@@ -29,6 +29,10 @@ struct MountInput {
     std::vector<std::string> devices;    ///< further nodes below /dev
 };
 
+/// Whether a rule that begins at or below `outer` shows `place` or lets it be written.
+[[nodiscard]] bool is_granted_within(const wire::AccessRules& rules, std::string_view outer,
+                                     std::string_view place);
+
 /// The view at `place`. The rules decide, so the mounts and the supervisor cannot disagree.
 [[nodiscard]] View view_of(const MountInput& input, std::string_view place);
 

@@ -1,6 +1,8 @@
 #include "path_facts.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <sandpipe/unique_fd.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +54,21 @@ std::string HostPathFacts::link_target(const std::string& path) const {
     std::array<char, PATH_MAX> target{};
     const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
     return size > 0 ? std::string(target.data(), static_cast<std::size_t>(size)) : std::string{};
+}
+
+std::string HostPathFacts::text(const std::string& path) const {
+    const unique_fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+    struct stat status {};
+    if (!file || ::fstat(file.get(), &status) < 0 || !S_ISREG(status.st_mode)) return {};
+    std::array<char, 4096> bytes{};
+    const ssize_t size = ::pread(file.get(), bytes.data(), bytes.size(), 0);
+    return size > 0 ? std::string(bytes.data(), static_cast<std::size_t>(size)) : std::string{};
+}
+
+sys::ProgramFacts HostPathFacts::program(const std::string& path) const {
+    // A FIFO has to be no obstacle.
+    const unique_fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    return file ? sys::read_program_facts(file.get()) : sys::ProgramFacts{};
 }
 
 DirectoryListing HostPathFacts::list(const std::string& path) const {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "sys/elf.hpp"
+
 namespace sandpipe {
 
 enum class PathKind : std::uint8_t {
@@ -45,6 +47,10 @@ class PathFacts {
     /// Where a symbolic link points, as it is written in it; empty if that cannot be read.
     [[nodiscard]] virtual std::string link_target(const std::string& path) const = 0;
     [[nodiscard]] virtual DirectoryListing list(const std::string& path) const = 0;
+    /// The first 4096 bytes of a regular file; empty if they cannot be read.
+    [[nodiscard]] virtual std::string text(const std::string& path) const = 0;
+    /// What a file says about running it; nothing if it cannot be read.
+    [[nodiscard]] virtual sys::ProgramFacts program(const std::string& path) const = 0;
 };
 
 /// The file system as this process sees it. Keeps nothing: every call asks the kernel.
@@ -53,6 +59,8 @@ class HostPathFacts final : public PathFacts {
     [[nodiscard]] PathFact look(const std::string& path) const override;
     [[nodiscard]] std::string link_target(const std::string& path) const override;
     [[nodiscard]] DirectoryListing list(const std::string& path) const override;
+    [[nodiscard]] std::string text(const std::string& path) const override;
+    [[nodiscard]] sys::ProgramFacts program(const std::string& path) const override;
 };
 
 }  // namespace sandpipe

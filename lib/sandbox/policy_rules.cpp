@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "git_worktree.hpp"
 #include "mandatory_denies.hpp"
 #include "own_places.hpp"
 
@@ -38,6 +39,14 @@ bool holds_any(std::string_view place, const std::vector<std::string>& others) {
                        [&](const std::string& other) { return wire::holds(place, other); });
 }
 
+bool is_in_root(const wire::AccessRules& rules, std::string_view place) {
+    bool found = false;
+    rules.visit_above(place, [&](const wire::AccessRule& rule) {
+        found = found || rule.access == Access::allow_write;
+    });
+    return found;
+}
+
 bool is_in_own_tree(std::string_view place) { return wire::holds(kDev, place) || wire::holds(kProc, place); }
 
 }  // namespace
@@ -46,16 +55,35 @@ void PolicyRules::grant_device(const PolicyEntry& entry) {
     const std::string& place = entry.path.place;
     if (place != entry.absolute)
         refuse(entry, quoted(entry.absolute) + " leads to " + place + "; name the node itself");
-    if (entry.path.fact.kind != PathKind::device)
-        refuse(entry, quoted(place) + " is not an existing device node");
-    if (!is_own_device(place)) found.devices.push_back(place);
+    if (is_own_device(place)) return;
+    if (entry.path.fact.kind == PathKind::directory) return grant_devices_in(entry);
+    if (entry.path.fact.kind == PathKind::device) return found.devices.push_back(place);
+    if (!entry.expanded) refuse(entry, quoted(place) + " is not an existing device node");
+    warn(entry.where + ": " + place + " is no device node and not granted");
+}
+
+void PolicyRules::grant_devices_in(const PolicyEntry& entry) {
+    for (const DirectoryEntry& name : facts_.list(entry.path.place).entries) {
+        PolicyEntry next = entry;
+        next.expanded = true;
+        next.absolute = next.path.place = join_path(entry.path.place, name.name);
+        next.path.fact.kind = name.kind;
+        grant_device(next);
+    }
+}
+
+void PolicyRules::nothing_found(Access access, const PolicyEntry& glob) {
+    const std::string fault = quoted(glob.glob) + " matches nothing in " + glob.path.place;
+    if (access == Access::allow_write && policy_.missing_allow_write != MissingAllowWrite::skip)
+        refuse(glob, fault + R"(; make what it shall match, or set filesystem.missingAllowWrite to "skip")");
+    warn(glob.where + ": " + fault + ", so nothing is granted");
 }
 
 void PolicyRules::allow_write(const PolicyEntry& entry) {
     if (is_standard_stream(entry.absolute) || is_own_device(entry.path.place)) return;
     check_can_be_writable(entry);
     if (!entry.path.fact.exists()) return allow_missing(entry);
-    add(Access::allow_write, entry.path, entry.rule);
+    add(Access::allow_write, entry.path, entry.rule, entry.expanded);
 }
 
 void PolicyRules::allow_missing(const PolicyEntry& entry) {
@@ -85,19 +113,32 @@ void PolicyRules::allow_read(const PolicyEntry& entry) {
     if (wire::holds(kDev, place))
         return warn(entry.where + ": " + place +
                     " is in /dev and not granted; filesystem.devices grants nodes");
-    if (entry.path.fact.exists()) return add(Access::allow_read, entry.path, entry.rule);
+    if (entry.path.fact.exists()) return add(Access::allow_read, entry.path, entry.rule, entry.expanded);
     // A mount that hides a directory of the host cannot show what will come into it.
     warn(entry.where + ": " + quoted(entry.absolute) + " does not exist and is not granted");
 }
 
+void PolicyRules::allow_execute(const PolicyEntry& entry) {
+    const std::string& place = entry.path.place;
+    if (!entry.path.fact.exists())
+        return warn(entry.where + ": " + quoted(entry.absolute) + " does not exist and is not granted");
+    if (is_in_own_tree(place)) refuse(entry, place + " is in /proc or /dev, where nothing can be executed");
+    protect_way(entry.path, entry.rule + " (the way to it)");
+    found.rules.add({Access::allow_execute, place, entry.rule, {}, entry.expanded});
+}
+
 void PolicyRules::deny_read(const PolicyEntry& entry) {
+    if (!entry.glob.empty()) return deny_glob(Access::deny_read, entry);
     if (wire::holds(kProc, entry.path.place))
         refuse(entry,
                entry.path.place + " is in /proc, which is the session's own; its reading cannot be denied");
     deny(Access::deny_read, entry);
 }
 
-void PolicyRules::deny_write(const PolicyEntry& entry) { deny(Access::deny_write, entry); }
+void PolicyRules::deny_write(const PolicyEntry& entry) {
+    if (!entry.glob.empty()) return deny_glob(Access::deny_write, entry);
+    deny(Access::deny_write, entry);
+}
 
 void PolicyRules::deny(Access access, const PolicyEntry& entry) {
     const ResolvedPath& path = entry.path;
@@ -121,7 +162,56 @@ void PolicyRules::deny_in_dev(Access access, const PolicyEntry& entry) {
     protect_way(entry.path, entry.rule);
     if (place == kDev || is_own_device(place))
         return warn(entry.where + ": " + place + " is the session's own and not denied");
-    found.rules.rules.push_back({access, place, entry.rule});
+    found.rules.add({access, place, entry.rule, {}, false});
+}
+
+void PolicyRules::allow_git_worktrees() {
+    if (!policy_.allow_git_worktree) return;
+    for (const std::string& root : found.rules.writable_roots()) {
+        const GitWorktree worktree = find_git_worktree(root, facts_);
+        if (!worktree.linked) continue;
+        if (!worktree.fault.empty()) {
+            warn("filesystem.allowGitWorktree grants nothing for " + root + ": " + worktree.fault);
+            continue;
+        }
+        add(Access::allow_write, {worktree.common, facts_.look(worktree.common), {}}, "allowGitWorktree");
+        for (const std::string& other : worktree.others)
+            add(Access::deny_write, {other, facts_.look(other), {}}, "allowGitWorktree (another worktree)");
+    }
+}
+
+void PolicyRules::deny_glob(Access access, const PolicyEntry& entry) {
+    const std::string& place = entry.path.place;
+    if (access == Access::deny_read && wire::holds(kProc, place))
+        refuse(entry, place + " is in /proc, which is the session's own; its reading cannot be denied");
+    protect_way(entry.path, entry.rule);
+    if (!is_in_own_tree(place)) found.rules.add({access, place, entry.rule, entry.glob, false});
+}
+
+void PolicyRules::deny_found(Access access, const PolicyEntry& glob, const GlobFind& name) {
+    if (name.kind == PathKind::symlink) return deny_behind_link(access, glob, name.path);
+    const bool lifted = access == Access::deny_read && found.rules.read(name.path).allowed;
+    // Outside of the roots nothing can be written anyway.
+    const bool in_vain = access == Access::deny_write && !is_in_root(found.rules, name.path);
+    // What a session does not see needs no cover, and a cover would tell its name.
+    if (lifted || in_vain || !is_shown(name.path)) return;
+    found.rules.add({access, name.path, glob.rule, {}, true});
+    found.places[name.path] = name.kind == PathKind::directory;
+    if (name.kind == PathKind::file) warn_of_alias({name.path, facts_.look(name.path), {}}, glob.rule);
+}
+
+// As with a link that is named without a glob, what it leads to is meant. But a command may have made it.
+void PolicyRules::deny_behind_link(Access access, const PolicyEntry& glob, const std::string& link) {
+    const ResolvedPath path = resolve_path(link, facts_);
+    const bool leads_astray = path.place == "/" || holds_any(path.place, found.rules.writable_roots());
+    if (leads_astray) warn(link + " leads to " + path.place + ", which is granted; only the link is protected");
+    if (leads_astray || is_in_own_tree(path.place)) return protect_way(path, glob.rule);
+    add(access, path, glob.rule);
+    warn_of_alias(path, glob.rule);
+}
+
+bool PolicyRules::is_shown(const std::string& place) const {
+    return !wire::holds(found.tmp, place) || is_granted_within(found.rules, found.tmp, place);
 }
 
 void PolicyRules::deny_mandatory() {
@@ -144,10 +234,10 @@ void PolicyRules::deny_mandatory(const std::string& path, const std::string& rul
     warn_of_alias(resolved, rule);
 }
 
-void PolicyRules::add(Access access, const ResolvedPath& path, const std::string& rule) {
-    const bool allows = access == Access::allow_read || access == Access::allow_write;
+void PolicyRules::add(Access access, const ResolvedPath& path, const std::string& rule, bool expanded) {
+    const bool allows = access != Access::deny_read && access != Access::deny_write;
     protect_way(path, allows ? rule + " (the way to it)" : rule);
-    found.rules.rules.push_back({access, path.place, rule});
+    found.rules.add({access, path.place, rule, {}, expanded});
     if (path.fact.exists()) found.places[path.place] = path.fact.kind == PathKind::directory;
 }
 
@@ -155,7 +245,7 @@ void PolicyRules::add(Access access, const ResolvedPath& path, const std::string
 // a granted one would grant another place to the next session.
 void PolicyRules::protect_way(const ResolvedPath& path, const std::string& rule) {
     for (const std::string& name : path.passed)
-        if (!is_in_own_tree(name)) found.rules.rules.push_back({Access::deny_write, name, rule});
+        if (!is_in_own_tree(name)) found.rules.add({Access::deny_write, name, rule, {}, false});
 }
 
 void PolicyRules::warn_of_alias(const ResolvedPath& path, const std::string& rule) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "glob_search.hpp"
 #include "mount_layout.hpp"
 #include "path_facts.hpp"
 #include "resolved_path.hpp"
@@ -17,11 +18,13 @@ struct PolicyEntry {
     std::string rule;      ///< "denyRead ~/.ssh", for denials
     std::string absolute;  ///< the path before it was resolved
     ResolvedPath path;
+    std::string glob;       ///< relative to `path`; empty: the entry is about the place itself
+    bool expanded = false;  ///< the place is what a glob matched
 };
 
 /// Turns the entries of a policy's lists into rules about places. Each method takes one entry and throws
-/// `Error` E_INVALID_SANDBOX_CONFIG, naming it, for what cannot be granted or denied. The order of calls
-/// matters only in that devices and grants come before denials.
+/// `Error` E_INVALID_SANDBOX_CONFIG, naming it, for what cannot be granted or denied. Devices and grants come
+/// before denials.
 class PolicyRules {
   public:
     PolicyRules(const FilesystemPolicy& policy, const PathFacts& facts) : policy_(policy), facts_(facts) {}
@@ -31,6 +34,15 @@ class PolicyRules {
     void deny_read(const PolicyEntry& entry);
     void deny_write(const PolicyEntry& entry);
     void grant_device(const PolicyEntry& entry);
+    void allow_execute(const PolicyEntry& entry);
+    /// A glob that allows, but nothing exists that it matches.
+    void nothing_found(wire::Access access, const PolicyEntry& glob);
+    /// A rule about every name that the glob matches, now or later.
+    void deny_glob(wire::Access access, const PolicyEntry& entry);
+    /// What exists and matches a denying glob gets a mount. The rules for what is allowed must be complete.
+    void deny_found(wire::Access access, const PolicyEntry& glob, const GlobFind& name);
+    /// For roots in linked worktrees: their repository can be written too, where its pointers can be believed.
+    void allow_git_worktrees();
     /// The table of mandatory_denies.hpp, in every root that allow_write has added.
     void deny_mandatory();
 
@@ -41,12 +53,15 @@ class PolicyRules {
     std::vector<std::string> warnings;
 
   private:
+    void deny_behind_link(wire::Access access, const PolicyEntry& glob, const std::string& link);
+    void grant_devices_in(const PolicyEntry& entry);
+    [[nodiscard]] bool is_shown(const std::string& place) const;
     void allow_missing(const PolicyEntry& entry);
     void deny(wire::Access access, const PolicyEntry& entry);
     void deny_in_dev(wire::Access access, const PolicyEntry& entry);
     void deny_mandatory(const std::string& path, const std::string& rule,
                         const std::vector<std::string>& roots);
-    void add(wire::Access access, const ResolvedPath& path, const std::string& rule);
+    void add(wire::Access access, const ResolvedPath& path, const std::string& rule, bool expanded = false);
     void protect_way(const ResolvedPath& path, const std::string& rule);
     void warn_of_alias(const ResolvedPath& path, const std::string& rule);
 

@@ -154,8 +154,8 @@ constexpr PolicyKey limits(std::string_view name, bool enforced = true) {
 }
 
 /// An empty list means nothing and an absent one everything, so this key is more than its list.
-constexpr PolicyKey allow_execute(bool enforced) {
-    PolicyKey row = filesystem<&FilesystemPolicy::allow_execute>("allowExecute", enforced);
+constexpr PolicyKey allow_execute() {
+    PolicyKey row = filesystem<&FilesystemPolicy::allow_execute>("allowExecute");
     row.read = [](const json& value, const std::string& place, SandboxPolicy& policy) {
         read_value(value, place, policy.filesystem.allow_execute);
         policy.filesystem.restrict_execute = true;
@@ -170,6 +170,11 @@ constexpr PolicyKey allow_execute(bool enforced) {
     return row;
 }
 
+constexpr PolicyKey without_globs(PolicyKey row) {
+    row.globs = false;
+    return row;
+}
+
 constexpr bool kNotYet = false;
 using Fs = FilesystemPolicy;
 using Net = NetworkPolicy;
@@ -180,11 +185,11 @@ constexpr std::array kKeys{
     filesystem<&Fs::allow_read>("allowRead"),
     filesystem<&Fs::allow_write>("allowWrite"),
     filesystem<&Fs::deny_write>("denyWrite"),
-    allow_execute(kNotYet),
+    allow_execute(),
     filesystem<&Fs::allow_git_config>("allowGitConfig"),
     filesystem<&Fs::allow_git_init>("allowGitInit", kNotYet),
-    filesystem<&Fs::allow_git_worktree>("allowGitWorktree", kNotYet),
-    filesystem<&Fs::git_safe_directories>("gitSafeDirectories"),
+    filesystem<&Fs::allow_git_worktree>("allowGitWorktree"),
+    without_globs(filesystem<&Fs::git_safe_directories>("gitSafeDirectories")),
     filesystem<&Fs::mandatory_deny_except>("mandatoryDenyExcept"),
     filesystem<&Fs::missing_allow_write>("missingAllowWrite"),
     filesystem<&Fs::devices>("devices"),

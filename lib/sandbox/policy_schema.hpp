@@ -25,6 +25,8 @@ struct PolicyKey {
     /// The list behind a key that holds paths, else null.
     const std::vector<PathPattern>* (*paths)(const SandboxPolicy& policy) = nullptr;
 
+    bool globs = true;  ///< its paths may be globs
+
     /// "filesystem.denyRead"
     [[nodiscard]] std::string dotted() const;
 };

@@ -2,9 +2,6 @@
 #include <sandpipe/shell.hpp>
 #include <sandpipe/srt_enforcer.hpp>
 
-#include <pwd.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -18,35 +15,12 @@
 #include "sandbox/compile.hpp"
 #include "sandbox/make_report.hpp"
 #include "sandbox/path_facts.hpp"
+#include "sandbox/session_base.hpp"
 
 namespace sandpipe {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string workspace_of(const SrtEnforcerOptions& options) {
-    std::error_code error;
-    const fs::path asked = options.workspace.empty() ? fs::current_path(error) : fs::path(options.workspace);
-    const fs::path real = error ? fs::path() : fs::canonical(asked, error);
-    if (error)
-        throw Error(Errc::invalid_sandbox_config,
-                    "the workspace \"" + asked.string() + "\" cannot be used: " + error.message());
-    if (!fs::is_directory(real, error))
-        throw Error(Errc::invalid_sandbox_config,
-                    "the workspace \"" + real.string() + "\" is not a directory");
-    return real.string();
-}
-
-/// "~" of a policy: HOME as the Runtime found it, else what the user database says.
-std::string home_of(const std::vector<std::string>& environment) {
-    if (const char* home = detail::find_variable(environment, "HOME"); home && *home == '/') return home;
-    std::array<char, 4096> buffer{};
-    passwd entry{};
-    passwd* found = nullptr;
-    if (::getpwuid_r(::getuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found)
-        return found->pw_dir;
-    return {};
-}
 
 SessionEnvironment environment_of(const SrtEnforcerOptions& options, const std::vector<std::string>& snapshot,
                                   std::vector<std::string> git_directories) {
@@ -168,7 +142,7 @@ awaitable<std::shared_ptr<SandboxEnforcer>> srt_enforcer(Runtime& runtime, SrtEn
         throw Error(Errc::invalid_sandbox_config, "enableWeakerNestedSandbox is not supported yet");
     const HostPathFacts host;
     CompiledPolicy compiled =
-        compile(options.policy, workspace_of(options), home_of(core->environment()), host);
+        compile(options.policy, find_workspace(options.workspace), find_home(detail::find_variable(core->environment(), "HOME")), host, options.bin_shell);
     SessionEnvironment environment =
         environment_of(options, core->environment(), compiled.git_safe_directories);
     make_directories(compiled.create_directories);

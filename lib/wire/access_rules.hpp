@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,13 +18,19 @@ enum class Access : std::uint8_t {
     deny_write,
     private_write,  ///< as allow_write, for the session's own /tmp and devices, which are no roots of the
                     ///< user's
+    allow_execute,
 };
 
-/// One rule on one existing place and everything below it.
+/// One rule on one place and everything below it, or on the names below it that a glob matches.
 struct AccessRule {
     Access access = Access::deny_write;
     std::string place;  ///< absolute and resolved: no "..", no doubled slashes, no symbolic links
     std::string text;   ///< as the user wrote it; what a Denial's `rule` says
+    std::string glob;   ///< relative to `place` (glob.hpp); the rule is about what it matches and all below that
+    /// `place` is what a glob of the policy matched when the session was planned. A denial by a glob is judged by
+    /// the rule with the glob; its places are known so that they cannot be moved away with what is above them.
+    bool expanded = false;
+    friend bool operator==(const AccessRule&, const AccessRule&) = default;
 };
 
 /// What the rules say about one act on one place.
@@ -33,24 +41,51 @@ struct Verdict {
 };
 
 /// The evaluator of every layer: compile, explain and the supervisor ask it, so they cannot disagree. The
-/// order of the rules never matters. Pure.
-struct AccessRules {
-    std::vector<AccessRule> rules;
-    bool enabled = true;  ///< false: `filesystem.disabled`; everything is allowed
+/// order in which rules are added never matters, and one question costs about the depth of its path and the number
+/// of globs above it, however many rules there are. Pure.
+class AccessRules {
+  public:
+    AccessRules() = default;
+    explicit AccessRules(std::vector<AccessRule> rules, bool rules_enabled = true);
 
-    /// Reads are allowed unless the rule with the longest place that holds `path` denies; on a tie deny wins.
+    bool enabled = true;            ///< false: `filesystem.disabled`; everything is allowed
+    bool restrict_execute = false;  ///< only what allow_execute holds may be executed
+
+    void add(AccessRule rule);
+    /// All of them, by place.
+    [[nodiscard]] std::vector<AccessRule> all() const;
+
+    /// Reads are allowed unless the rule with the longest place that holds `path` denies; on a tie deny wins. What a
+    /// glob matches is denied too, unless a rule without a glob allows that very name, or one below it on the way to
+    /// `path`.
     [[nodiscard]] Verdict read(std::string_view path) const;
     /// Writes are denied unless a root or a private place holds `path` and no deny_write (or prevailing
     /// deny_read) does.
     [[nodiscard]] Verdict write(std::string_view path) const;
-    /// The rules that forbid writing to something strictly below `place`, whether it exists or not. What
-    /// stands at `place` may not be moved away with it, and nothing may come there that brings such an entry
-    /// along.
+    /// As `read`; where execution is restricted, only what an allow_execute holds.
+    [[nodiscard]] Verdict execute(std::string_view path) const;
+
+    /// The places that no writing is allowed to, strictly below `place`, whether something exists there or not. What
+    /// stands at `place` may not be moved away with it, and nothing may come there that brings such an entry along.
     [[nodiscard]] std::vector<const AccessRule*> protected_below(std::string_view place) const;
     /// Whether any read can be denied.
     [[nodiscard]] bool denies_reads() const noexcept;
+    /// The denying rules whose glob may match something strictly below `place`.
+    [[nodiscard]] std::vector<const AccessRule*> globs_below(std::string_view place) const;
     /// The places of all allow_write rules, sorted.
     [[nodiscard]] std::vector<std::string> writable_roots() const;
+
+    /// Calls `visit(rule)` for the rules whose place is `path` or stands above it, the longest place first.
+    template <typename Visit>
+    void visit_above(std::string_view path, Visit visit) const;
+    /// The same for those whose place stands strictly below `place`, sorted.
+    template <typename Visit>
+    void visit_below(std::string_view place, Visit visit) const;
+
+  private:
+    [[nodiscard]] Verdict read_by_rules(std::string_view path) const;
+
+    std::map<std::string, std::vector<AccessRule>, std::less<>> places_;
 };
 
 /// Whether `path` is `place` or stands below it. Both resolved; an empty place holds nothing.
@@ -60,5 +95,24 @@ struct AccessRules {
 
 void encode(Encoder& out, const AccessRules& rules);
 void decode(Decoder& in, AccessRules& rules);
+
+template <typename Visit>
+void AccessRules::visit_above(std::string_view path, Visit visit) const {
+    while (path.starts_with('/')) {
+        if (const auto found = places_.find(path); found != places_.end())
+            for (const AccessRule& rule : found->second) visit(rule);
+        const std::size_t slash = path.rfind('/');
+        path = slash > 0 ? path.substr(0, slash) : path.substr(0, path.size() > 1 ? 1 : 0);
+    }
+}
+
+template <typename Visit>
+void AccessRules::visit_below(std::string_view place, Visit visit) const {
+    std::string first(place);
+    if (!first.ends_with('/')) first += '/';
+    for (auto at = places_.lower_bound(first); at != places_.end() && at->first.starts_with(first); ++at)
+        if (at->first.size() > first.size())
+            for (const AccessRule& rule : at->second) visit(rule);
+}
 
 }  // namespace sandpipe::wire

@@ -9,12 +9,14 @@ void encode_op(Encoder& out, const MountOp& op) {
         .number(op.slot)
         .number(op.is_directory)
         .number(op.bytes)
+        .number(op.noexec)
         .texts(op.holes);
     out.list(op.hole_is_directory, [](Encoder& to, std::uint8_t value) { to.number(value); });
 }
 
 void decode_op(Decoder& in, MountOp& op) {
-    in.number(op.step).text(op.path).number(op.slot).number(op.is_directory).number(op.bytes).texts(op.holes);
+    in.number(op.step).text(op.path).number(op.slot).number(op.is_directory).number(op.bytes);
+    in.number(op.noexec).texts(op.holes);
     in.list(op.hole_is_directory, [](Decoder& from, std::uint8_t& value) { from.number(value); });
 }
 

@@ -30,6 +30,7 @@ struct MountOp {
     std::uint32_t slot = 0;
     bool is_directory = true;
     std::uint64_t bytes = 0;
+    bool noexec = false;  ///< what is placed there, or in /dev/shm, cannot be executed nor mapped to be
     std::vector<std::string> holes;
     std::vector<std::uint8_t> hole_is_directory;  ///< for each of `holes`
 };

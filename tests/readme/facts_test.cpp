@@ -50,7 +50,7 @@ TEST(Readme, NamesEachMandatoryDeny) {
 TEST(Readme, NamesEachOptionOfTheCommand) {
     const std::string readme = read_readme();
     const std::regex option("--[a-z-]+");
-    for (const std::string command : {"run", "exec"}) {
+    for (const std::string command : {"run", "exec", "explain"}) {
         const std::string text = help(command);
         for (std::sregex_iterator it(text.begin(), text.end(), option), end; it != end; ++it) {
             if (it->str() == "--help") continue;

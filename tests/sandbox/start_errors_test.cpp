@@ -32,8 +32,8 @@ TEST_F(StartErrors, WrongPoliciesAreRefusedByName) {
         {R"({"filesystem":{"allowWrite":"."}})", "allowWrite"},
         {R"({"filesystem":{"allowWrite":[1]}})", "allowWrite"},
         {R"({"filesystem":{"denyRead":[""]}})", "denyRead"},
-        {R"({"filesystem":{"denyRead":["a*b"]}})", "denyRead"},
-        {R"({"filesystem":{"denyWrite":["**/.env"]}})", "denyWrite"},
+        {R"({"filesystem":{"denyRead":["a/*/../b"]}})", "denyRead"},
+        {R"({"filesystem":{"denyWrite":["[[:alpha:]]"]}})", "denyWrite"},
         {R"({"filesystem":{"denyWrite":["a\u0000b"]}})", "denyWrite"},
         {R"({"filesystem":{"denyRead":["~other/x"]}})", "denyRead"},
         {R"({"filesystem":{"allowWrite":["/nope/nope"]}})", "/nope/nope"},
@@ -42,7 +42,6 @@ TEST_F(StartErrors, WrongPoliciesAreRefusedByName) {
         {R"({"filesystem":{"allowWrite":["/sys/kernel"]}})", "/sys"},
         {R"({"filesystem":{"denyRead":["/"]}})", "denyRead"},
         {R"({"filesystem":{"mandatoryDenyExcept":["x"]}})", "mandatoryDenyExcept"},
-        {R"({"filesystem":{"allowExecute":[]}})", "allowExecute"},
         {R"({"filesystem":{"allowGitInit":true}})", "allowGitInit"},
         {R"({"network":{"allowedDomains":["a.b"]}})", "allowedDomains"},
         {R"({"limits":{"pids":3}})", "pids"},
@@ -102,7 +101,7 @@ TEST_F(StartErrors, WhatTheMachineRefusesStopsTheStart) {
 }
 
 TEST_F(StartErrors, TheCommandLineRefusesBadOptions) {
-    for (const char* options : {"--allow-write /nope", "--deny-read 'x*'", "--workspace /nope",
+    for (const char* options : {"--allow-write /nope", "--deny-read '*/../x'", "--workspace /nope",
                                 "--settings /nope", "--nonsense", "--bin-shell nope", "--timeout never"}) {
         EXPECT_EQ(command_line("", options, "touch never"), 125) << options << read_file(at("log"));
         EXPECT_FALSE(std::filesystem::exists(at("w/never"))) << options;

@@ -122,11 +122,11 @@ TEST(Options, ExactlyOneThingToRun) {
 }
 
 TEST(Options, WhatIsNotSupportedYetSaysSo) {
-    for (const std::string name : {"--srt-settings", "--allow-exec", "--allow-domain", "--deny-domain"}) {
+    for (const std::string name : {"--allow-domain", "--deny-domain"}) {
         EXPECT_EQ(refused({"run", name, "x", "--", "p"}), name + " is not supported yet");
     }
     EXPECT_EQ(refused({"run", "--weaker-nested", "--", "p"}), "--weaker-nested is not supported yet");
-    for (const std::string name : {"explain", "doctor", "mcp"}) {
+    for (const std::string name : {"doctor", "mcp"}) {
         EXPECT_EQ(refused({name, "--json"}), "sandpipe " + name + " is not supported yet");
     }
 }
@@ -148,6 +148,28 @@ TEST(Options, TheFormOfTheAnswerIsKnownBeforeTheOptionsAre) {
     EXPECT_FALSE(answer_form({"run", "--", "x", "--json"}).json);
     EXPECT_TRUE(answer_form({"exec", "--json"}).exec);
     EXPECT_FALSE(answer_form({}).json);
+}
+
+TEST(Explain, ActAndTargets) {
+    const auto explain = std::get<ExplainOptions>(
+        parse_options({"explain", "--deny-read", "x", "read", "a", "--json", "b", "--", "--c"}));
+    EXPECT_EQ(explain.act, "read");
+    EXPECT_EQ(explain.targets, (std::vector<std::string>{"a", "b", "--c"}));
+    EXPECT_TRUE(explain.json);
+    EXPECT_EQ(explain.policy.deny_read, std::vector<std::string>{"x"});
+    EXPECT_NE(refused({"explain"}).find("needs an act"), std::string::npos);
+    EXPECT_NE(refused({"explain", "read"}).find("needs a TARGET"), std::string::npos);
+    EXPECT_NE(refused({"explain", "chmod", "x"}).find("\"chmod\" is no act"), std::string::npos);
+    EXPECT_FALSE(answer_form({"explain", "--json"}).json);
+}
+
+TEST(Policy, ExecutionAndForeignSettings) {
+    const auto run = std::get<RunOptions>(
+        parse_options({"run", "--allow-exec", "/bin/ls", "--allow-exec", "x", "--srt-settings", "f", "--", "p"}));
+    EXPECT_EQ(run.policy.allow_exec, (std::vector<std::string>{"/bin/ls", "x"}));
+    EXPECT_EQ(run.policy.srt_settings, "f");
+    EXPECT_NE(refused({"run", "--srt-settings", "f", "--settings", "g", "--", "p"}).find("exclude"), std::string::npos);
+    EXPECT_EQ(refused({"run", "--allow-exec", "", "--", "p"}), "--allow-exec is empty");
 }
 
 }  // namespace

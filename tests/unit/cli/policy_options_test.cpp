@@ -85,5 +85,19 @@ TEST_F(PolicyFile, WrongFilesAreNamed) {
     EXPECT_NE(refused(with_file(std::string(5 * 1024 * 1024, ' '))).find("larger"), std::string::npos);
 }
 
+TEST_F(PolicyFile, ForeignSettingsWithTheirWarnings) {
+    PolicyOptions options = with_file(R"({"filesystem":{"allowWrite":["a"]},"allowPty":true})");
+    std::swap(options.settings, options.srt_settings);
+    options.allow_exec = {"/bin/ls"};
+    std::vector<std::string> warnings;
+    const SandboxPolicy policy = make_policy(options, &warnings);
+    EXPECT_EQ(policy.filesystem.allow_write, Patterns{"a"});
+    EXPECT_EQ(policy.filesystem.allow_execute, Patterns{"/bin/ls"});
+    EXPECT_TRUE(policy.filesystem.restrict_execute);
+    EXPECT_EQ(warnings, std::vector<std::string>{"allowPty means nothing on Linux and is ignored"});
+    options.srt_settings = directory_ / "none.json";
+    EXPECT_NE(refused(options).find("--srt-settings " + *options.srt_settings + ": No such file"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace sandpipe::cli

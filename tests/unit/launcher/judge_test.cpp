@@ -5,6 +5,8 @@
 #include <stdio.h>  // NOLINT: RENAME_* are GNU's
 
 #include <cerrno>
+#include <string>
+#include <vector>
 
 namespace sandpipe::launcher {
 
@@ -17,10 +19,10 @@ namespace {
 
 using wire::Access;
 
-const wire::AccessRules kRules{{{Access::allow_write, "/w", "root"},
-                                {Access::deny_write, "/w/.env", "env"},
-                                {Access::deny_write, "/w/p/q/.env", "deep"},
-                                {Access::deny_read, "/w/secret/key", "key"}},
+const wire::AccessRules kRules{{{Access::allow_write, "/w", "root", {}, false},
+                                {Access::deny_write, "/w/.env", "env", {}, false},
+                                {Access::deny_write, "/w/p/q/.env", "deep", {}, false},
+                                {Access::deny_read, "/w/secret/key", "key", {}, false}},
                                true};
 
 Judgement proceed() { return {Decision::proceed, 0, {}}; }
@@ -36,10 +38,11 @@ Site dots(const std::string& place) { return {place, Kind::directory, false, fal
 Judgement open(std::uint64_t flags, const Site& site) { return judge_open(kRules, flags, site); }
 
 bool never(std::string_view) { return false; }
+bool never_matches(const wire::AccessRule&, std::string_view) { return false; }
 
 Judgement rename(const Site& from, const Site& to, unsigned flags = 0, const BringsAlong& from_brings = never,
                  const BringsAlong& to_brings = never) {
-    return judge_rename(kRules, {from, to, flags, from_brings, to_brings});
+    return judge_rename(kRules, {from, to, flags, from_brings, to_brings, never_matches, never_matches});
 }
 
 TEST(AsksToWrite, AsTheFilterDoes) {
@@ -177,6 +180,34 @@ TEST(JudgeRename, OtherReasonsComeFirst) {
               refuse(EINVAL));
     EXPECT_EQ(rename(at("/w/a", Kind::file), at("/w/b", Kind::file), 1U << 30), refuse(EINVAL));
     EXPECT_EQ(rename(dots("/w"), at("/w/b", Kind::missing)), perform());
+}
+
+const wire::AccessRules kGlobs{{{Access::allow_write, "/w", "root", {}, false},
+                                {Access::deny_write, "/w", "pem", "**/*.pem", false},
+                                {Access::deny_read, "/w", "conf", "conf/*.key", false}}};
+
+TEST(JudgeGlobs, NewNamesAndDirectoriesThatBringThem) {
+    const auto asked = [](std::vector<std::string>& rules, bool answer) {
+        return [&rules, answer](const wire::AccessRule& rule, std::string_view place) {
+            rules.push_back(rule.text + " " + std::string(place));
+            return answer;
+        };
+    };
+    const auto move = [&](const std::string& from, const std::string& to, std::vector<std::string>& rules, bool answer) {
+        return judge_rename(kGlobs, {at(from, Kind::directory), at(to, Kind::missing), 0, never, never,
+                                     asked(rules, answer), never_matches});
+    };
+    EXPECT_EQ(judge_open(kGlobs, O_CREAT, at("/w/d/x.pem", Kind::missing)), denied("pem"));
+    EXPECT_EQ(judge_make(kGlobs, Kind::symlink, at("/w/x.pem", Kind::missing)), denied("pem"));
+    EXPECT_EQ(judge_make(kGlobs, Kind::symlink, at("/w/conf", Kind::missing)), perform());
+    std::vector<std::string> rules;
+    EXPECT_EQ(move("/w/a", "/w/b", rules, true), perform());
+    EXPECT_TRUE(rules.empty());  // neither can match there what it did not match before
+    EXPECT_EQ(move("/w/a", "/w/conf", rules, true), denied("conf"));
+    EXPECT_EQ(rules, std::vector<std::string>{"conf /w/conf"});
+    EXPECT_EQ(move("/w/a", "/w/conf", rules, false), perform());
+    rules.clear();
+    EXPECT_EQ(move("/w/a", "/w/d.pem", rules, false), denied("pem"));
 }
 
 }  // namespace

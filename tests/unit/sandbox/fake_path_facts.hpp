@@ -53,6 +53,24 @@ class FakePathFacts final : public PathFacts {
                 listing.entries.push_back({std::string(last_name(name)), node.fact.kind});
         return listing;
     }
+    FakePathFacts& file_with(const std::string& path, std::string text) {
+        file(path);
+        nodes_[path].text = std::move(text);
+        return *this;
+    }
+    [[nodiscard]] std::string text(const std::string& path) const override {
+        const auto node = nodes_.find(path);
+        return node == nodes_.end() ? std::string() : node->second.text;
+    }
+    FakePathFacts& program(const std::string& path, sys::ProgramFacts facts) {
+        file(path);
+        nodes_[path].program = std::move(facts);
+        return *this;
+    }
+    [[nodiscard]] sys::ProgramFacts program(const std::string& path) const override {
+        const auto node = nodes_.find(path);
+        return node == nodes_.end() ? sys::ProgramFacts{} : node->second.program;
+    }
     /// Every path that exists and is no link.
     [[nodiscard]] std::vector<std::string> places() const {
         std::vector<std::string> all{"/"};
@@ -65,6 +83,8 @@ class FakePathFacts final : public PathFacts {
     struct Node {
         PathFact fact;
         std::string target;
+        std::string text;
+        sys::ProgramFacts program;
     };
 
     FakePathFacts& put(const std::string& path, PathKind kind) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -14,14 +15,15 @@ using Rules = std::vector<AccessRule>;
 
 AccessRule rule(Access access, std::string place) {
     std::string text = "rule for " + place;
-    return {access, std::move(place), std::move(text)};
+    return {access, std::move(place), std::move(text), {}, false};
 }
 
 /// What the rules say, checked to be the same in both orders.
 class Both {
   public:
-    explicit Both(Rules rules) : given_{rules, true}, reversed_{std::move(rules), true} {
-        std::reverse(reversed_.rules.begin(), reversed_.rules.end());
+    explicit Both(Rules rules) : given_(rules) {
+        std::reverse(rules.begin(), rules.end());
+        reversed_ = AccessRules(std::move(rules));
     }
     [[nodiscard]] Verdict read(const std::string& path) const {
         return same(given_.read(path), reversed_.read(path));
@@ -119,7 +121,7 @@ TEST(AccessRules, TheLongestRuleIsNamed) {
 }
 
 TEST(AccessRules, OfTwoRulesForOnePlaceAlwaysTheSameIsNamed) {
-    const Both rules({{Access::deny_write, "/w", "b"}, {Access::deny_write, "/w", "a"}});
+    const Both rules({{Access::deny_write, "/w", "b", {}, false}, {Access::deny_write, "/w", "a", {}, false}});
     EXPECT_EQ(rules.write("/w/x").rule, "a");
 }
 
@@ -143,6 +145,95 @@ TEST(AccessRules, ProtectedBelowIsStrict) {
     EXPECT_EQ(rules.protected_below("/").size(), 3U);
 }
 
+AccessRule glob(Access access, std::string place, std::string pattern) {
+    std::string text = "glob " + pattern;
+    return {access, std::move(place), std::move(text), std::move(pattern), false};
+}
+
+TEST(AccessRules, AGlobDeniesWhatItMatchesAndAllBelow) {
+    const Both rules({rule(Access::allow_write, "/w"), glob(Access::deny_read, "/w", "**/*.pem"),
+                      glob(Access::deny_write, "/w/d", "*.key")});
+    for (const char* path : {"/w/a.pem", "/w/x/y/.pem", "/w/a.pem/b/c"}) {
+        EXPECT_EQ(rules.read(path).error, EACCES) << path;
+        EXPECT_EQ(rules.write(path).rule, "glob **/*.pem") << path;
+    }
+    for (const char* path : {"/a.pem", "/w", "/w/pem", "/ww/a.pem"}) EXPECT_TRUE(rules.read(path).allowed) << path;
+    EXPECT_EQ(rules.write("/w/d/a.key").rule, "glob *.key");
+    EXPECT_EQ(rules.write("/w/d/a.key/x").error, EACCES);
+    EXPECT_TRUE(rules.write("/w/d/e/a.key").allowed);
+    EXPECT_TRUE(rules.read("/w/d/a.key").allowed);
+}
+
+TEST(AccessRules, OnlyALiteralAllowOfThatVeryNameLiftsAGlob) {
+    const Rules deny{glob(Access::deny_read, "/w", "**/*.pem"), glob(Access::deny_read, "/w", "**/secret*")};
+    const auto with = [&](AccessRule allow) {
+        Rules all = deny;
+        all.push_back(std::move(allow));
+        return Both(all);
+    };
+    EXPECT_FALSE(with(rule(Access::allow_read, "/w/certs")).read("/w/certs/a.pem").allowed);
+    const Both named = with(rule(Access::allow_read, "/w/certs/a.pem"));
+    EXPECT_TRUE(named.read("/w/certs/a.pem").allowed);
+    EXPECT_FALSE(named.read("/w/certs/b.pem").allowed);
+    // The name of a directory, or one below it; but not what a glob matches further down.
+    const Both directory = with(rule(Access::allow_read, "/w/secrets"));
+    EXPECT_TRUE(directory.read("/w/secrets/x").allowed);
+    EXPECT_FALSE(directory.read("/w/secrets/a.pem").allowed);
+    const Both below = with(rule(Access::allow_read, "/w/secrets/open"));
+    EXPECT_TRUE(below.read("/w/secrets/open/x").allowed);
+    EXPECT_FALSE(below.read("/w/secrets").allowed);
+    EXPECT_FALSE(below.read("/w/secrets/x").allowed);
+    AccessRule expanded = rule(Access::allow_read, "/w/certs/a.pem");
+    expanded.expanded = true;
+    EXPECT_FALSE(with(expanded).read("/w/certs/a.pem").allowed);
+}
+
+TEST(AccessRules, ALiteralDenialIsNotLiftedByWhatLiftsAGlob) {
+    const Both rules({glob(Access::deny_read, "/w", "*"), rule(Access::deny_read, "/w/a/b"),
+                      rule(Access::allow_read, "/w/a")});
+    EXPECT_TRUE(rules.read("/w/a/x").allowed);
+    EXPECT_EQ(rules.read("/w/a/b/x").rule, "rule for /w/a/b");
+    EXPECT_EQ(rules.read("/w/c").rule, "glob *");
+}
+
+TEST(AccessRules, WhatAGlobMatchedIsProtectedAndJudgedByTheGlob) {
+    AccessRule expanded = rule(Access::deny_read, "/w/d/a.pem");
+    expanded.expanded = true;
+    const AccessRules rules({rule(Access::allow_write, "/w"), glob(Access::deny_read, "/w", "*/*.pem"), expanded});
+    EXPECT_EQ(rules.read("/w/d/a.pem").rule, "glob */*.pem");
+    ASSERT_EQ(rules.protected_below("/w/d").size(), 1U);
+    EXPECT_EQ(rules.protected_below("/w/d")[0]->place, "/w/d/a.pem");
+    EXPECT_EQ(rules.globs_below("/w").size(), 1U);
+    EXPECT_EQ(rules.globs_below("/").size(), 1U);
+    EXPECT_EQ(rules.globs_below("/w/d").size(), 1U);
+    EXPECT_TRUE(rules.globs_below("/w/d/e").empty());
+    EXPECT_TRUE(rules.globs_below("/v").empty());
+}
+
+TEST(AccessRules, ExecutionIsRestrictedOnRequest) {
+    AccessRules rules({rule(Access::allow_execute, "/usr/bin/git"), rule(Access::allow_execute, "/opt"),
+                       rule(Access::deny_read, "/opt/x")});
+    EXPECT_TRUE(rules.execute("/bin/sh").allowed);
+    EXPECT_FALSE(rules.execute("/opt/x/y").allowed);
+    rules.restrict_execute = true;
+    EXPECT_EQ(rules.execute("/usr/bin/git").rule, "rule for /usr/bin/git");
+    EXPECT_TRUE(rules.execute("/opt/a").allowed);
+    EXPECT_FALSE(rules.execute("/opt/x").allowed);
+    EXPECT_EQ(rules.execute("/bin/sh").error, EACCES);
+    EXPECT_EQ(rules.execute("").error, EACCES);
+    rules.enabled = false;
+    EXPECT_TRUE(rules.execute("/bin/sh").allowed);
+}
+
+TEST(AccessRules, TwentyThousandPlacesCostNoMoreThanAFew) {
+    AccessRules rules({rule(Access::allow_write, "/w"), glob(Access::deny_read, "/w", "**/*.pem")});
+    for (int i = 0; i < 20'000; ++i)
+        rules.add({Access::deny_read, "/w/d/" + std::to_string(i) + ".pem", "pem", {}, true});
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < 20'000; ++i) EXPECT_FALSE(rules.write("/w/d/" + std::to_string(i) + ".pem").allowed);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
 TEST(AccessRules, DisabledMeansNoRuleAtAll) {
     const AccessRules rules{{rule(Access::deny_read, "/"), rule(Access::deny_write, "/w")}, false};
     EXPECT_TRUE(rules.read("/w").allowed);
@@ -151,7 +242,10 @@ TEST(AccessRules, DisabledMeansNoRuleAtAll) {
 }
 
 TEST(AccessRules, SurviveTheWire) {
-    const AccessRules rules{{rule(Access::deny_read, "/a"), rule(Access::private_write, "/b")}, false};
+    AccessRules rules{{rule(Access::deny_read, "/a"), rule(Access::private_write, "/b"),
+                       {Access::deny_write, "/c", "text", "**/*.pem", true}},
+                      false};
+    rules.restrict_execute = true;
     Encoder out;
     encode(out, rules);
     AccessRules seen;
@@ -159,10 +253,9 @@ TEST(AccessRules, SurviveTheWire) {
     decode(in, seen);
     ASSERT_TRUE(in.complete());
     EXPECT_FALSE(seen.enabled);
-    ASSERT_EQ(seen.rules.size(), 2U);
-    EXPECT_EQ(seen.rules[1].access, Access::private_write);
-    EXPECT_EQ(seen.rules[1].place, "/b");
-    EXPECT_EQ(seen.rules[1].text, "rule for /b");
+    EXPECT_TRUE(seen.restrict_execute);
+    EXPECT_EQ(seen.all(), rules.all());
+    EXPECT_EQ(seen.all().size(), 3U);
 }
 
 }  // namespace

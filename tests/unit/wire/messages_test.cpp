@@ -45,7 +45,8 @@ MakeCell make_cell() {
     op.holes = {"/p/q", "/p/r"};
     op.hole_is_directory = {1, 0};
     message.plan.mounts = {op, MountOp{}};
-    message.plan.rules.rules = {{Access::deny_read, "/s", "~/s"}, {Access::private_write, "/tmp", ""}};
+    message.plan.rules = AccessRules(
+        {{Access::deny_read, "/s", "~/s", {}, false}, {Access::private_write, "/tmp", "", {}, false}});
     message.plan.rules.enabled = false;
     message.plan.own_network = false;
     message.plan.workspace = "/work space";

@@ -1,0 +1,59 @@
+#include <sandpipe/explain.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+
+#include <array>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "commands.hpp"
+#include "output.hpp"
+#include "policy_options.hpp"
+
+namespace sandpipe::cli {
+namespace {
+
+ExplainedAct act_of(const std::string& name) {
+    constexpr std::array kActs{ExplainedAct::read, ExplainedAct::write, ExplainedAct::exec, ExplainedAct::connect};
+    for (const ExplainedAct act : kActs)
+        if (to_string(act) == name) return act;
+    return ExplainedAct::connect;
+}
+
+std::string json_line(const ExplainOptions& options, const std::string& target, const Explanation& answer) {
+    const nlohmann::ordered_json line{
+        {"act", options.act}, {"target", target}, {"allowed", answer.allowed}, {"rule", answer.rule}};
+    return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string text_line(const ExplainOptions& options, const std::string& target, const Explanation& answer) {
+    std::string line = answer.allowed ? "allowed: " : "denied: ";
+    line += options.act + " " + target;
+    if (answer.place != target) line += " -> " + answer.place;
+    return line + " (" + answer.rule + ")\n";
+}
+
+}  // namespace
+
+Ending explain_command(const ExplainOptions& options) {
+    std::vector<std::string> warnings;
+    const Explainer explainer(make_policy(options.policy, &warnings), options.policy.workspace.value_or(""));
+    std::string noted;
+    for (const std::string& warning : warnings) noted += "sandpipe: warning: " + warning + "\n";
+    if (const std::error_code error = write_fully(STDERR_FILENO, noted, nullptr)) return broken_output(error, 0);
+    const ExplainedAct act = act_of(options.act);
+    std::string text;
+    bool all_allowed = true;
+    for (const std::string& target : options.targets) {
+        const Explanation answer = explainer.explain(act, target);
+        text += options.json ? json_line(options, target, answer) : text_line(options, target, answer);
+        all_allowed = all_allowed && answer.allowed;
+    }
+    const std::error_code error = write_fully(STDOUT_FILENO, text, nullptr);
+    return error ? broken_output(error, 0) : Ending{all_allowed ? 0 : 1};
+}
+
+}  // namespace sandpipe::cli

@@ -1,0 +1,103 @@
+#include "glob_search.hpp"
+
+#include <sandpipe/error.hpp>
+
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "own_places.hpp"
+#include "resolved_path.hpp"
+#include "wire/glob.hpp"
+
+namespace sandpipe {
+namespace {
+
+// About two seconds of searching on a local disk.
+constexpr std::size_t kMaxEntries = 2'000'000;
+// Each is a mount, of which a namespace has at most 100,000 (fs.mount-max in proc(5)).
+constexpr std::size_t kMaxFinds = 50'000;
+
+/// The session has its own of these.
+bool is_own_tree(std::string_view path) { return path == kDev || path == kProc || path == kSys; }
+
+class GlobSearch {
+  public:
+    GlobSearch(const std::vector<GlobQuery>& queries, const wire::AccessRules& rules, const PathFacts& facts)
+        : queries_(queries), rules_(rules), facts_(facts) {}
+
+    GlobFinds all() {
+        std::map<std::string_view, std::vector<std::size_t>> by_place;
+        for (std::size_t i = 0; i < queries_.size(); ++i) by_place[queries_[i].place].push_back(i);
+        for (auto& [place, wanted] : by_place) search(std::string(place), std::move(wanted));
+        return std::move(found_);
+    }
+
+  private:
+    struct Directory {
+        std::string path;
+        std::vector<std::size_t> wanted;  // the queries that may match in it
+    };
+
+    void search(std::string place, std::vector<std::size_t> wanted) {
+        if (facts_.look(place).kind != PathKind::directory) return;
+        top_ = place;
+        std::vector<Directory> ahead;
+        ahead.push_back({std::move(place), std::move(wanted)});
+        while (!ahead.empty()) {
+            const Directory here = std::move(ahead.back());
+            ahead.pop_back();
+            const DirectoryListing listing = facts_.list(here.path);
+            if (listing.error) warn_of(here, listing.error);
+            for (const DirectoryEntry& entry : listing.entries) visit(here, entry, ahead);
+        }
+    }
+
+    void visit(const Directory& here, const DirectoryEntry& entry, std::vector<Directory>& ahead) {
+        if (++entries_ > kMaxEntries) refuse(here.wanted.front(), "has more than 2000000 entries to search");
+        std::string path = join_path(here.path, entry.name);
+        std::vector<std::size_t> deeper;
+        for (const std::size_t query : here.wanted)
+            if (looks_deeper(query, path, entry.kind)) deeper.push_back(query);
+        if (deeper.empty() || entry.kind != PathKind::directory || is_own_tree(path)) return;
+        ahead.push_back({std::move(path), std::move(deeper)});
+    }
+
+    bool looks_deeper(std::size_t query, const std::string& path, PathKind kind) {
+        const std::string_view below = wire::relative_to(top_, path);
+        const wire::GlobMatch match = wire::match_glob(queries_[query].glob, below);
+        if (match.matched != below.size()) return match.open;
+        if (found_.names.size() == kMaxFinds) refuse(query, "matches more than 50000 names");
+        found_.names.push_back({query, path, kind});
+        // A literal rule may have lifted it here, and not what it matches below.
+        return match.open && queries_[query].access == wire::Access::deny_read && rules_.read(path).allowed;
+    }
+
+    void warn_of(const Directory& here, int error) {
+        for (const std::size_t query : here.wanted)
+            found_.warnings.push_back(queries_[query].where + ": what is in " + here.path +
+                                      " cannot be searched: " + std::generic_category().message(error));
+    }
+
+    [[noreturn]] void refuse(std::size_t query, const std::string& fault) const {
+        throw Error(Errc::invalid_sandbox_config, queries_[query].where + ": \"" + queries_[query].glob +
+                                                      "\" in " + top_ + " " + fault +
+                                                      "; name a smaller directory, or a whole one");
+    }
+
+    const std::vector<GlobQuery>& queries_;
+    const wire::AccessRules& rules_;
+    const PathFacts& facts_;
+    std::string top_;
+    GlobFinds found_;
+    std::size_t entries_ = 0;
+};
+
+}  // namespace
+
+GlobFinds find_globs(const std::vector<GlobQuery>& queries, const wire::AccessRules& rules,
+                     const PathFacts& facts) {
+    return GlobSearch(queries, rules, facts).all();
+}
+
+}  // namespace sandpipe

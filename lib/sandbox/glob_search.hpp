@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "path_facts.hpp"
+#include "wire/access_rules.hpp"
+
+namespace sandpipe {
+
+/// One glob of a policy, and whose it is.
+struct GlobQuery {
+    wire::Access access = wire::Access::deny_write;
+    std::string place;  ///< resolved; the search goes no higher
+    std::string glob;   ///< relative to `place`
+    std::string where;  ///< "filesystem.denyRead[2]", for errors and warnings
+};
+
+struct GlobFind {
+    std::size_t query = 0;  ///< which of the queries
+    std::string path;
+    PathKind kind = PathKind::missing;  ///< a symbolic link is none of what it leads to
+};
+
+struct GlobFinds {
+    std::vector<GlobFind> names;
+    std::vector<std::string> warnings;  ///< directories that could not be searched
+};
+
+/// What exists and matches. Looks no further into a directory than a glob may match there, nor through links, nor
+/// below what a glob matched already, unless `rules` allow reading it in spite of that. Throws `Error`
+/// E_INVALID_SANDBOX_CONFIG for a glob that has to search, or finds, more than a session's start may take.
+[[nodiscard]] GlobFinds find_globs(const std::vector<GlobQuery>& queries, const wire::AccessRules& rules,
+                                   const PathFacts& facts);
+
+}  // namespace sandpipe

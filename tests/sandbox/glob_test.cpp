@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "support/sandbox_fixture.hpp"
+
+namespace sandpipe::testing {
+namespace {
+
+class Globs : public SandboxTest {
+  protected:
+    SandboxPolicy policy(std::vector<PathPattern> deny_read, std::vector<PathPattern> deny_write,
+                         std::vector<PathPattern> allow_read = {}) {
+        SandboxPolicy made = writable({".", "../c"});
+        made.filesystem.deny_read = std::move(deny_read);
+        made.filesystem.deny_write = std::move(deny_write);
+        made.filesystem.allow_read = std::move(allow_read);
+        return made;
+    }
+    /// `count` files d0/f0.pem, d0/f1.pem, ... in at most `directories` directories, and others beside them.
+    void make_files(const std::string& place, int count, int directories, const std::string& suffix) {
+        for (int i = 0; i < count; ++i) {
+            const std::string directory = at(place) + "/d" + std::to_string(i % directories);
+            if (i < directories) std::filesystem::create_directories(directory);
+            std::ofstream(directory + "/f" + std::to_string(i) + suffix) << i;
+        }
+    }
+};
+
+TEST_F(Globs, WhatExistsCannotBeReadWhateverItsDepth) {
+    host("for t in w c; do mkdir -p $t/d/e; for f in a.pem .pem d/b.pem d/e/.c.pem; do echo x > $t/$f; done; done");
+    ignore_below("c");
+    Session session = open(policy({"**/*.pem"}, {}));
+    for (const char* file : {"a.pem", ".pem", "d/b.pem", "d/e/.c.pem"})
+        expect_twins(session, "EACCES", at("w"), at("c"), {std::string("read @/") + file});
+    expect_acts(session, "ok", at("w"), {"read @/file", "list @/d/e"});
+}
+
+TEST_F(Globs, EverySpellingIsTheSamePlace) {
+    host("mkdir w/d; echo x > w/d/a.pem; echo x > w/d/a.txt; ln -s d w/l; ln -s d/a.pem w/to");
+    Session session = open(policy({at("w") + "//./**/*.pem"}, {}));
+    for (const std::string name : {"a.pem", "a.txt"})
+        expect_acts(session, name == "a.pem" ? "EACCES" : "ok", at("w"),
+                    {"read @/d/" + name, "read @//d/../d/./" + name, "read @/l/" + name, "read d/" + name,
+                     "read /proc/self/cwd/d/" + name, "read /proc/self/root@/d/" + name, "read_below @/d " + name});
+    expect_acts(session, "EACCES", at("w"), {"read @/to"});
+}
+
+TEST_F(Globs, WhatComesLaterIsRefused) {
+    ignore_below("c");
+    Session session = open(policy({"**/*.pem"}, {"**/*.key", "conf/*"}));
+    expect_twins(session, "EACCES", at("w"), at("c"),
+                 {"create @/new.pem", "create @/.key", "mkdir @/d.key", "symlink x @/l.pem", "fifo @/p.key",
+                  "rename @/two @/moved.key", "link @/file @/linked.pem", "node @/n.pem"});
+    const Ran ran = session.sh("mkdir d; echo x > d/a.key");
+    EXPECT_EQ(ran.denied(), std::vector<std::string>{"open " + at("w/d/a.key") + " EACCES"});
+    EXPECT_EQ(ran.result.denials[0].rule, "denyWrite **/*.key");
+    expect_acts(session, "ok", at("w"), {"create @/d/key", "create @/d/a.key2", "mkdir @/conf"});
+    expect_acts(session, "EACCES", at("w"), {"create @/conf/x", "mkdir @/conf/d"});
+    expect_changes({"+ w/conf", "+ w/d", "+ w/d/a.key2", "+ w/d/key"});
+}
+
+TEST_F(Globs, ADirectoryBringsNoDeniedNames) {
+    ignore_below("c");
+    host("mkdir -p w/a/s/t w/b w/c1; touch w/a/s/t/x.conf w/b/harmless");
+    Session session = open(policy({}, {"etc/**/*.conf", "*/s/y"}));
+    expect_acts(session, "EACCES", at("w"), {"rename @/a @/etc", "rename @/a/s/t @/etc"});
+    expect_acts(session, "ok", at("w"), {"rename @/b @/etc", "rename @/a/s/t @/a/s/t2"});
+    expect_acts(session, "EACCES", at("w"), {"rename @/a/s/t2 @/etc/t", "exchange @/a/s/t2 @/etc"});
+    expect_changes({"- w/a/s/t", "- w/a/s/t/x.conf", "+ w/a/s/t2", "+ w/a/s/t2/x.conf", "- w/b", "- w/b/harmless",
+                    "+ w/etc", "+ w/etc/harmless"});
+}
+
+TEST_F(Globs, WhatExistsCannotBeChangedNorMovedAway) {
+    host("for t in w c; do mkdir -p $t/d; echo x > $t/d/a.key; mkdir $t/d/k.key; done");
+    ignore_below("c");
+    Session session = open(policy({}, {"**/*.key"}));
+    expect_twins(session, "EACCES|EROFS|EBUSY|EXDEV", at("w"), at("c"),
+                 {"write @/d/a.key", "append @/d/a.key", "cut @/d/a.key", "chmod @/d/a.key", "utimes @/d/a.key",
+                  "truncate @/d/a.key", "create @/d/k.key/x", "unlink @/d/a.key", "rename @/d @/e"});
+    expect_acts(session, "ok", at("w"), {"read @/d/a.key", "list @/d/k.key", "create @/d/other", "unlink @/d/other"});
+}
+
+TEST_F(Globs, OnlyALiteralAllowLiftsAGlobInBothOrders) {
+    host("mkdir w/certs w/secrets w/secrets/pub; for f in certs/a certs/b secrets/x secrets/pub/y; do echo x > w/$f.pem; done");
+    for (const bool reversed : {false, true}) {
+        std::vector<PathPattern> deny{"**/*.pem", "secret*"};
+        std::vector<PathPattern> allow{"certs", "certs/a.pem", "secrets/pub", "**/b.pem"};
+        if (reversed) std::reverse(deny.begin(), deny.end()), std::reverse(allow.begin(), allow.end());
+        Session session = open(policy(deny, {}, allow));
+        expect_acts(session, "ok", at("w"), {"read @/certs/a.pem", "list @/secrets/pub", "list @/certs"});
+        expect_acts(session, "EACCES", at("w"), {"read @/certs/b.pem", "list @/secrets", "read @/secrets/pub/y.pem"});
+        expect_acts(session, "EACCES|ENOENT", at("w"), {"read @/secrets/x.pem"});
+    }
+}
+
+TEST_F(Globs, ALinkOfThatNameProtectsWhatItLeadsTo) {
+    host("echo x > o/real; ln -s ../o/real w/x.pem; mkdir o/tree; echo x > o/tree/k.pem; ln -s ../o/tree w/t");
+    Session session = open(policy({"**/*.pem"}, {}));
+    expect_acts(session, "EACCES", at("o"), {"read @/real", "read @/../w/x.pem"});
+    // Globs do not look through links to directories.
+    expect_acts(session, "ok", at("o"), {"read @/tree/k.pem"});
+    expect_acts(session, "EACCES|EBUSY|EROFS", at("w"), {"unlink @/x.pem", "rename @/two @/x.pem"});
+}
+
+TEST_F(Globs, GrantsAreAboutWhatExists) {
+    host("mkdir w/build-1 w/build-2 w/other 'w/[WIP]'; touch w/note-1");
+    Session session = open(writable({"build-*", "note-?", "[WIP]"}));
+    expect_acts(session, "ok", at("w"), {"create @/build-1/f", "create @/build-2/f", "write @/note-1", "create @/[WIP]/f"});
+    expect_acts(session, "EROFS", at("w"), {"create @/other/f", "mkdir @/build-3", "create @/f"});
+    EXPECT_NE(refusal(writable({"none-*"})).find("\"none-*\" matches nothing"), std::string::npos);
+    expect_changes({"+ w/[WIP]/f", "+ w/build-1/f", "+ w/build-2/f"});
+}
+
+TEST_F(Globs, WhatTheHostReplacesStaysCovered) {
+    host("echo old > w/a.pem; echo old > w/b.key");
+    Session session = open(policy({"**/*.pem"}, {"*.key"}));
+    EXPECT_EQ(session.sh("true").code(), 0);
+    host("echo new > w/t; mv w/t w/a.pem; echo new > w/t; mv w/t w/b.key; echo new > w/later.pem");
+    expect_acts(session, "EACCES", at("w"), {"read @/a.pem"});
+    expect_acts(session, "EACCES|EROFS", at("w"), {"write @/b.key", "chmod @/b.key"});
+    EXPECT_EQ(session.sh("cat b.key").out, "new\n");
+    expect_acts(session, "EACCES", at("w"), {"read @/later.pem"});
+    host("mkdir -p w/new/deep; echo new > w/new/deep/x.pem");
+    expect_acts(session, "EACCES", at("w"), {"read @/new/deep/x.pem"});
+    expect_changes({"~ w/a.pem", "~ w/b.key", "+ w/later.pem", "+ w/new", "+ w/new/deep", "+ w/new/deep/x.pem"});
+}
+
+TEST_F(Globs, TwentyThousandMatchesStartAndAreAllDenied) {
+    make_files("w", 20'000, 40, ".pem");
+    const auto begin = std::chrono::steady_clock::now();
+    Session session = open(policy({"**/*.pem"}, {}));
+    EXPECT_EQ(session.sh("true").code(), 0);
+    const std::chrono::duration<double> first = std::chrono::steady_clock::now() - begin;
+    const Ran ran = session.sh("cat d*/*.pem 2>/dev/null | wc -c; ls d*/*.pem | wc -l");
+    EXPECT_EQ(ran.out, "0\n20000\n");
+    std::printf("20,000 matches: %.2f s until the first command's end\n", first.count());
+    EXPECT_LT(first.count(), 20.0);
+}
+
+TEST_F(Globs, TwentyThousandWriteProtectedFilesToo) {
+    make_files("w", 20'000, 40, ".key");
+    const auto begin = std::chrono::steady_clock::now();
+    Session session = open(policy({}, {"**/*.key"}));
+    const Ran ran = session.sh("for f in d*/*.key; do [ -w $f ] && echo $f; done | wc -l");
+    const std::chrono::duration<double> first = std::chrono::steady_clock::now() - begin;
+    EXPECT_EQ(ran.out, "0\n");
+    std::printf("20,000 write-protected files: %.2f s until the first command's end\n", first.count());
+    EXPECT_LT(first.count(), 30.0);
+}
+
+TEST_F(Globs, AHundredThousandFilesCostNothingForEachCommand) {
+    make_files("w", 100'000, 1000, ".txt");
+    host("echo x > w/d7/.env; echo x > w/.env");
+    const auto begin = std::chrono::steady_clock::now();
+    Session session = open(policy({"**/.env"}, {}));
+    EXPECT_EQ(session.sh("true").code(), 0);
+    const std::chrono::duration<double> first = std::chrono::steady_clock::now() - begin;
+    std::vector<double> each;
+    for (int i = 0; i < 10; ++i) {
+        const auto start = std::chrono::steady_clock::now();
+        EXPECT_EQ(session.sh("true").code(), 0);
+        each.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    std::sort(each.begin(), each.end());
+    std::printf("100,000 files: first %.3f s, then %.4f s (median), %.4f s (most)\n", first.count(), each[5], each[9]);
+    EXPECT_LT(first.count(), 10.0);
+    EXPECT_LT(each[5], 0.1);
+    expect_acts(session, "EACCES", at("w"), {"read @/.env", "read @/d7/.env"});
+}
+
+}  // namespace
+}  // namespace sandpipe::testing
