@@ -23,7 +23,6 @@ struct Unsupported {
 };
 constexpr std::array kUnsupportedOptions{
     Unsupported{"--srt-settings", true},   Unsupported{"--allow-exec", true},
-    Unsupported{"--allow-domain", true},   Unsupported{"--deny-domain", true},
     Unsupported{"--weaker-nested", false},
 };
 constexpr std::array<std::string_view, 3> kUnsupportedCommands{"explain", "doctor", "mcp"};
@@ -70,6 +69,8 @@ void add_policy_options(CLI::App& app, PolicyOptions& options) {
     add_list(app, "--deny-write", options.deny_write, "PATH that may not be written");
     add_list(app, "--allow-read", options.allow_read, "PATH that may be read in spite of a denied one above");
     add_list(app, "--deny-read", options.deny_read, "PATH that may not be read");
+    add_list(app, "--allow-domain", options.allow_domain, "DOMAIN[:PORT] that may be reached");
+    add_list(app, "--deny-domain", options.deny_domain, "DOMAIN[:PORT] that may not be reached");
 }
 
 void add_unsupported_options(CLI::App& app) {
@@ -118,9 +119,9 @@ void finish(ProcessOptions& options, const CLI::App& app, const NumberTexts& num
 }
 
 void check_not_empty(const CLI::App& app) {
-    constexpr std::array kPaths{"--settings",   "--workspace", "--allow-write", "--deny-write",
-                                "--allow-read", "--deny-read", "--bin-shell"};
-    for (const char* name : kPaths) {
+    constexpr std::array kNames{"--settings",  "--workspace", "--allow-write",  "--deny-write", "--allow-read",
+                                "--deny-read", "--bin-shell", "--allow-domain", "--deny-domain"};
+    for (const char* name : kNames) {
         const std::vector<std::string> values = app.get_option(name)->results();
         // An unset variable of a script must not turn into "no rule" or "the cwd".
         if (std::find(values.begin(), values.end(), "") != values.end())

@@ -33,6 +33,8 @@ struct PolicyOptions {
     std::vector<std::string> deny_write;
     std::vector<std::string> allow_read;
     std::vector<std::string> deny_read;
+    std::vector<std::string> allow_domain;
+    std::vector<std::string> deny_domain;
 };
 
 struct RunOptions {

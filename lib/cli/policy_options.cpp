@@ -48,8 +48,9 @@ SandboxPolicy read_policy(const std::string& file) {
     }
 }
 
-void append(std::vector<PathPattern>& list, const std::vector<std::string>& paths) {
-    list.insert(list.end(), paths.begin(), paths.end());
+template <typename Entry>
+void append(std::vector<Entry>& list, const std::vector<std::string>& added) {
+    list.insert(list.end(), added.begin(), added.end());
 }
 
 }  // namespace
@@ -62,6 +63,9 @@ SandboxPolicy make_policy(const PolicyOptions& options) {
     append(filesystem.deny_write, options.deny_write);
     append(filesystem.allow_read, options.allow_read);
     append(filesystem.deny_read, options.deny_read);
+    NetworkPolicy& network = policy.network;
+    append(network.allowed_domains, options.allow_domain);
+    append(network.denied_domains, options.deny_domain);
     if (!options.settings && options.allow_write.empty()) filesystem.allow_write.emplace_back(".");
     return policy;
 }
