@@ -16,6 +16,10 @@
 #include "support/host_snapshot.hpp"
 #include "support/process_tree.hpp"
 
+namespace sandpipe {
+struct ProxySettings;
+}
+
 namespace sandpipe::testing {
 
 class Machinery;
@@ -90,6 +94,8 @@ class SandboxTest : public ::testing::Test {
 
     /// A session with this policy; the first one also closes the preparation of the host's tree.
     Session open(const SandboxPolicy& policy);
+    /// With proxies that are set up otherwise.
+    Session open(const SandboxPolicy& policy, const ProxySettings& proxies);
     /// Reads allowed, writes below the workspace, no network.
     Session open() { return open(writable()); }
     /// The text of the Error that opening gives; "" if it opens.

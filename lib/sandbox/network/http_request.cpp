@@ -217,7 +217,7 @@ std::optional<HttpResponse> read_http_response(std::string_view head, const Http
     HttpResponse response;
     response.message = std::make_unique<HttpMessage>(HttpMessage::Kind::response, request.is_head);
     HttpMessage& message = *response.message;
-    if (!message.read_head(head)) return {};
+    if (!message.read_head(head) || message.status() < 100) return {};
     const bool interim = message.status() < 200;
     if (message.status() == kSwitching) response.kind = HttpResponse::Kind::upgrade;
     if (message.status() == kSwitching && !request.upgrades) return {};
