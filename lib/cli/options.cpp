@@ -22,7 +22,6 @@ struct Unsupported {
     bool takes_value = false;
 };
 constexpr std::array kUnsupportedOptions{
-    Unsupported{"--allow-domain", true},   Unsupported{"--deny-domain", true},
     Unsupported{"--weaker-nested", false},
 };
 constexpr std::array<std::string_view, 2> kUnsupportedCommands{"doctor", "mcp"};
@@ -71,6 +70,8 @@ void add_policy_options(CLI::App& app, PolicyOptions& options) {
     add_list(app, "--allow-read", options.allow_read, "PATH that may be read in spite of a denied one above");
     add_list(app, "--deny-read", options.deny_read, "PATH that may not be read");
     add_list(app, "--allow-exec", options.allow_exec, "PATH that may be executed; then nothing else but the shell may");
+    add_list(app, "--allow-domain", options.allow_domain, "DOMAIN[:PORT] that may be reached");
+    add_list(app, "--deny-domain", options.deny_domain, "DOMAIN[:PORT] that may not be reached");
 }
 
 void add_unsupported_options(CLI::App& app) {
@@ -119,9 +120,10 @@ void finish(ProcessOptions& options, const CLI::App& app, const NumberTexts& num
 }
 
 void check_not_empty(const CLI::App& app) {
-    constexpr std::array kPaths{"--settings",   "--srt-settings", "--workspace",  "--allow-write", "--deny-write",
-                                "--allow-read", "--deny-read",    "--allow-exec", "--bin-shell"};
-    for (const char* name : kPaths) {
+    constexpr std::array kNames{"--settings",    "--srt-settings", "--workspace", "--allow-write",
+                                "--deny-write",  "--allow-read",   "--deny-read", "--allow-exec",
+                                "--bin-shell",   "--allow-domain", "--deny-domain"};
+    for (const char* name : kNames) {
         const CLI::Option* option = app.get_option_no_throw(name);
         if (!option) continue;
         const std::vector<std::string> values = option->results();

@@ -35,6 +35,8 @@ struct PolicyOptions {
     std::vector<std::string> allow_read;
     std::vector<std::string> deny_read;
     std::vector<std::string> allow_exec;
+    std::vector<std::string> allow_domain;
+    std::vector<std::string> deny_domain;
 };
 
 struct RunOptions {

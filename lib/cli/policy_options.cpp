@@ -65,8 +65,9 @@ SandboxPolicy read_policy(const PolicyOptions& options, std::vector<std::string>
     return std::move(settings.policy);
 }
 
-void append(std::vector<PathPattern>& list, const std::vector<std::string>& paths) {
-    list.insert(list.end(), paths.begin(), paths.end());
+template <typename Entry>
+void append(std::vector<Entry>& list, const std::vector<std::string>& added) {
+    list.insert(list.end(), added.begin(), added.end());
 }
 
 }  // namespace
@@ -80,6 +81,9 @@ SandboxPolicy make_policy(const PolicyOptions& options, std::vector<std::string>
     append(filesystem.deny_read, options.deny_read);
     append(filesystem.allow_execute, options.allow_exec);
     if (!options.allow_exec.empty()) filesystem.restrict_execute = true;
+    NetworkPolicy& network = policy.network;
+    append(network.allowed_domains, options.allow_domain);
+    append(network.denied_domains, options.deny_domain);
     if (!options.settings && !options.srt_settings && options.allow_write.empty())
         filesystem.allow_write.emplace_back(".");
     return policy;

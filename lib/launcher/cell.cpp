@@ -214,7 +214,11 @@ void Cell::announce(const wire::Packet& first_word) {
     announced_ = true;
     const bool ready = wire::type_of(first_word.bytes) == wire::MessageType::idle;
     const std::string answer = ready ? wire::encode(wire::CellReady{confinement_.facts}) : first_word.bytes;
-    if (wire::send_packet(socket_.get(), answer) < 0 || !ready) over_ = true;
+    std::vector<int> listeners;
+    for (const unique_fd& listener : confinement_.listeners) listeners.push_back(listener.get());
+    if (wire::send_packet(socket_.get(), answer, listeners) < 0 || !ready) over_ = true;
+    // From now on they are the host's alone: when it closes them, nobody listens any more.
+    confinement_.listeners.clear();
 }
 
 void Cell::discard(std::uint64_t command) {

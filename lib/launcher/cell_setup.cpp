@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -35,6 +36,9 @@ Outcome set_up_network(const wire::SessionPlan& plan, Confinement& confinement) 
     if (!plan.own_network) return {};
     if (const int error = bring_up_loopback(); error < 0) return fail(Stage::network, -error, "lo");
     confinement.facts.network_namespace = true;
+    for (const std::uint16_t port : plan.proxy_ports)
+        if (const int error = listen_on_loopback(port, confinement.listeners.emplace_back()); error < 0)
+            return fail(Stage::network, -error, "127.0.0.1:" + std::to_string(port));
     return {};
 }
 

@@ -20,6 +20,7 @@ struct Confinement {
     Masks masks;              ///< for the cell, whose mount namespace they belong to
     unique_fd session_file;   ///< a memfd that the session's supervisors lock, and keep its sockets in
     std::vector<sock_filter> filter;  ///< the commands' seccomp program, notifications included
+    std::vector<unique_fd> listeners;  ///< of the plan's proxy ports, until the host has them
     wire::EnforcementFacts facts;     ///< all but `user_namespace`, which is known to who made the cell
 };
 

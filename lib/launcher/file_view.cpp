@@ -8,11 +8,14 @@
 #include <climits>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "launcher/device_view.hpp"
 #include "launcher/mounts.hpp"
 #include "launcher/proc_view.hpp"
+#include "launcher/relay_image.hpp"
+#include "wire/proxy_ports.hpp"
 
 namespace sandpipe::launcher {
 namespace {
@@ -58,13 +61,14 @@ int make_root_skeleton(int root) {
 
 class FileView {
   public:
-    FileView(const wire::SessionPlan& plan, Masks& masks)
-        : plan_(plan), masks_(masks), slots_(plan.mounts.size()) {}
+    FileView(const wire::SessionPlan& plan, Masks& masks, unique_fd relay)
+        : plan_(plan), masks_(masks), relay_(std::move(relay)), slots_(plan.mounts.size()) {}
 
     Outcome lay_out();
 
   private:
     int take(const MountOp& op);
+    int take_dev(const MountOp& op);
     int carry_out(const MountOp& op);
     int take_tree(const MountOp& op);
     int read_only_root();
@@ -80,6 +84,7 @@ class FileView {
 
     const wire::SessionPlan& plan_;
     Masks& masks_;
+    unique_fd relay_;  // invalid where the session has no proxies
     std::vector<Device> devices_;
     std::map<std::string, unique_fd> origins_;  // where the trees were taken, the innermost last
     std::vector<unique_fd> slots_;              // closed with this object, as origins_: each is a way around what was put over it
@@ -96,8 +101,14 @@ Outcome FileView::lay_out() {
 /// What comes from the host's own view, before any of it is hidden.
 int FileView::take(const MountOp& op) {
     if (op.step == MountStep::take_tree) return take_tree(op);
-    if (op.step == MountStep::private_dev) return devices_.empty() ? take_devices(op, devices_) : -EINVAL;
+    if (op.step == MountStep::private_dev) return devices_.empty() ? take_dev(op) : -EINVAL;
     return 0;
+}
+
+int FileView::take_dev(const MountOp& op) {
+    const int error = take_devices(op, devices_);
+    if (error == 0 && relay_) devices_.push_back({std::string(wire::kRelayDirectory), true, std::move(relay_)});
+    return error;
 }
 
 int FileView::carry_out(const MountOp& op) {
@@ -238,9 +249,13 @@ Outcome lay_out_files(const wire::SessionPlan& plan, Masks& masks) {
     int error = open_place("/", root);
     if (error == 0) error = make_tree_private(root.get());
     if (error < 0) return mounts_failed(error, "/");
-    // First of all, because the steps need the masks, and a taken root its /proc covered.
+    // Before /proc is covered, by which it finds its own image.
+    unique_fd relay;
+    if (plan.filesystem_enforced && !plan.proxy_ports.empty()) error = make_relay_tree(relay);
+    if (error < 0) return mounts_failed(error, std::string(wire::kRelayPath));
+    // First of the rest, because the steps need the masks, and a taken root its /proc covered.
     if (Outcome failure = cover_proc(masks)) return failure;
-    return plan.filesystem_enforced ? FileView(plan, masks).lay_out() : Outcome{};
+    return plan.filesystem_enforced ? FileView(plan, masks, std::move(relay)).lay_out() : Outcome{};
 }
 
 int bind_read_only(const std::string& path) {

@@ -12,6 +12,7 @@
 #include "launcher/child.hpp"
 #include "launcher/event_loop.hpp"
 #include "launcher/plain_command.hpp"
+#include "launcher/socket_holder.hpp"
 #include "launcher/supervisor.hpp"
 #include "sys/descriptors.hpp"
 #include "wire/packet_socket.hpp"
@@ -189,6 +190,8 @@ void Init::on_record() {
     if (got > 0 && wire::decode(packet.bytes, relayed)) return relay_signal(relayed);
     if (got > 0 && wire::decode(packet.bytes, acknowledged))
         return supervisor_.on_acknowledged(acknowledged.id);
+    wire::FindSocketHolder wanted;
+    if (got > 0 && wire::decode(packet.bytes, wanted)) return send(wire::encode(find_socket_holder(wanted)));
     // End of file, or not a host of ours: nobody waits for this command any more.
     unwatch(record_.get());
     record_.reset();

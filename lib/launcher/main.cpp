@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
+#include "launcher/connect.hpp"
 #include "launcher/launcher.hpp"
 #include "launcher/relay.hpp"
 #include "sys/raw_syscall.hpp"
@@ -46,6 +48,8 @@ bool open_dev_null() {
 
 int main(int argc, char** argv) {
     if (sandpipe::launcher::is_relay(argc, argv)) return sandpipe::launcher::run_relay(argc, argv);
+    using std::string_view_literals::operator""sv;
+    if (argc == 4 && argv[1] == "connect"sv) return sandpipe::launcher::run_connect(argv[2], argv[3]);
     if (!is_seqpacket(kControlFd)) {
         constexpr char kText[] = "sandpipe-launcher: started by libsandpipe, not by hand\n";
         return ::write(2, kText, sizeof kText - 1) < 0 ? 3 : 2;

@@ -16,25 +16,6 @@ EndStatus status_from(int wait_status) {
     return Signaled{WTERMSIG(wait_status), WCOREDUMP(wait_status) != 0};
 }
 
-Denial denial_from(const wire::Denied& message) {
-    Denial denial;
-    denial.kind = static_cast<DenialKind>(message.kind);
-    denial.operation = message.operation;
-    denial.path = message.path;
-    denial.resolved = message.resolved;
-    denial.second_path = message.second_path;
-    denial.second_resolved = message.second_resolved;
-    denial.host = message.host;
-    denial.port = message.port;
-    denial.error = message.error;
-    denial.rule = message.rule;
-    denial.pid = message.pid;
-    denial.program = message.program;
-    denial.probe = message.probe;
-    denial.folded = message.folded;
-    return denial;
-}
-
 /// Holds a Completion where a copyable function must carry it.
 template <typename T>
 std::shared_ptr<Completion<T>> shared(Completion<T> done) {
@@ -172,25 +153,12 @@ void CommandCore::on_message(const wire::Packet& packet) {
     wire::Ended ended;
     if (wire::decode(packet.bytes, started)) return on_started(started);
     if (wire::decode(packet.bytes, denied)) return on_denied(denied);
+    wire::SocketHolder holder;
+    if (wire::decode(packet.bytes, holder)) return on_socket_holder(holder);
     if (wire::decode(packet.bytes, ended)) return on_ended(ended);
     if (wire::decode(packet.bytes, failed)) return on_start_failed(failed);
     io_->record.reset();
     on_lost();
-}
-
-/// The place of the denial is noted, and the call let go, at once; the marker takes its place when the output
-/// before it has passed, however late the consumer asks for that.
-void CommandCore::on_denied(const wire::Denied& message) {
-    Denial denial = denial_from(message);
-    denial.time = since_start();
-    if (fields_.session) denial.writable_roots = fields_.session->writable_roots();
-    const OutputSequencer::Positions ends{read_bytes_[0] + unread(0), read_bytes_[1] + unread(1)};
-    const std::string answer = wire::encode(wire::Acknowledge{message.id});
-    if (message.id != 0 && wire::send_packet(io_->record->native_handle(), answer) < 0) on_lost();
-    runtime_->log(LogLevel::info, id_, "denied " + denial.operation + " " + denial.resolved);
-    if (fields_.audit) fields_.audit->record(id_, DeniedAct{denial});
-    sequencer_.on_denial(std::move(denial), ends);
-    pass_on();
 }
 
 void CommandCore::on_ended(const wire::Ended& message) {
@@ -213,6 +181,7 @@ void CommandCore::on_lost() {
 
 void CommandCore::on_end(EndStatus status) {
     if (!ended_) ended_at_ = Clock::now();
+    end_searches();
     status_ = status;
     cause_ = stop_.requested() ? stop_.cause() : lost_ ? Cause::lost : Cause::finished;
     io_->record.reset();
@@ -319,6 +288,7 @@ CommandResult CommandCore::result() const {
 
 void CommandCore::settle() {
     settled_ = true;
+    end_searches();
     end_input();
     fill_in_facts();
     sequencer_.on_no_more();
@@ -362,6 +332,7 @@ void CommandCore::release_io() noexcept {
     const auto next = std::move(next_waiter_);
     const auto finish = std::move(finish_waiter_);
     const auto write = std::move(write_waiter_);
+    const auto searches = std::move(searches_);
     strand_.reset();
 }
 

@@ -14,6 +14,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -82,6 +83,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     [[nodiscard]] const Session* session() const noexcept override { return fields_.session.get(); }
     void request_end() override { stop(); }
     void release_io() noexcept override;
+    void look_for_socket(std::shared_ptr<SocketSearch> search) override;
 
   private:
     using Strand = asio::strand<asio::any_io_executor>;
@@ -115,7 +117,6 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     void wait_for_record();
     void on_record();
     void on_message(const wire::Packet& packet);
-    void on_denied(const wire::Denied& message);
     void on_ended(const wire::Ended& message);
     void on_lost();
     void request_stop(Cause cause);
@@ -128,6 +129,13 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     void fill_in_facts();
     [[nodiscard]] CommandResult result() const;
     void on_end(EndStatus status);
+
+    // command_denials.cpp: what was refused, and where it stands in the stream
+    void on_denied(const wire::Denied& message);
+    void ask_for_socket(std::shared_ptr<SocketSearch> search);
+    void on_socket_holder(const wire::SocketHolder& message);
+    void end_searches();
+    void add_denial(Denial denial);
 
     // command_pipes.cpp: stdin, stdout, stderr, and who waits for them
     void read_when_ready(std::size_t pipe);
@@ -177,6 +185,8 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     StopEscalation stop_;
     PipeDrain drain_;
     OutputSequencer sequencer_;
+    std::map<std::uint64_t, std::shared_ptr<SocketSearch>> searches_;  // which the init has not answered
+    std::uint64_t last_search_ = 0;
     std::array<LimitedOutput, 2> output_;
 
     std::string input_;

@@ -171,6 +171,13 @@ void RuntimeCore::end_members(const std::function<bool(const RuntimeMember&)>& w
     for (const auto& [id, member] : chosen) member->request_end();
 }
 
+std::vector<std::weak_ptr<RuntimeMember>> RuntimeCore::commands_of(const Session& session) {
+    std::vector<std::weak_ptr<RuntimeMember>> found;
+    for (const auto& [id, member] : members(false))
+        if (member->session() == &session) found.push_back(member);
+    return found;
+}
+
 void RuntimeCore::stop_commands() {
     for (const auto& [id, member] : members(false))
         if (member->is_command()) member->request_end();

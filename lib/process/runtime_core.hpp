@@ -20,6 +20,7 @@
 
 #include "process/completion.hpp"
 #include "process/packet_channel.hpp"
+#include "process/socket_search.hpp"
 
 namespace sandpipe::detail {
 
@@ -49,6 +50,8 @@ class RuntimeMember {
     /// Gives up I/O objects and waiting handlers, at once and without callbacks. The context is being
     /// destroyed.
     virtual void release_io() noexcept = 0;
+    /// Answers the search, sooner or later; what runs nothing has not made the connection.
+    virtual void look_for_socket(std::shared_ptr<SocketSearch> search) { search->not_found(); }
 };
 
 /// What all commands and sessions of a Runtime share. Thread-safe; held by each of them.
@@ -83,6 +86,8 @@ class RuntimeCore : public std::enable_shared_from_this<RuntimeCore> {
     void refuse_starts() noexcept { closed_ = true; }
     /// Ends the members that `which` picks and completes when they have left.
     void end_members(const std::function<bool(const RuntimeMember&)>& which, Completion<bool> done);
+    /// The commands that run, or are about to, in a session.
+    [[nodiscard]] std::vector<std::weak_ptr<RuntimeMember>> commands_of(const Session& session);
     /// Asks every command to end, and waits for none.
     void stop_commands();
     /// Cuts the helpers off, so that they end with all that is below them, and hands over their pidfds. Never blocks.

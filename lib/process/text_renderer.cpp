@@ -94,8 +94,10 @@ std::string why(const Denial& denial) {
     if (!denial.rule.empty()) text = "rule: " + escaped(denial.rule);
     if (denial.rule.empty() && denial.kind == DenialKind::write) text = roots(denial.writable_roots);
     if (text.empty()) text = "not allowed";
-    if (denial.reason) text += "; " + escaped(*denial.reason);
-    return text;
+    if (!denial.reason) return text;
+    // Where no rule decided about a domain the reason says it all, and there was no call that had an errno.
+    if (denial.rule.empty() && denial.kind == DenialKind::domain) return escaped(*denial.reason);
+    return text + "; " + escaped(*denial.reason);
 }
 
 // 5s, 0.25s: as many decimals as it has.

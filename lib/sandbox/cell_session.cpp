@@ -149,8 +149,11 @@ awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, co
     const detail::LauncherHandle launcher = runtime->launcher();
     launcher.control->send(wire::encode(request), std::move(fds));
     start.launcher = launcher.pid;
-    const Answer answer = co_await wait_for_answer(runtime->executor(), start.channel);
+    Answer answer = co_await wait_for_answer(runtime->executor(), start.channel);
     start.facts = facts_from(answer);
+    start.listeners = std::move(answer.packet->fds);
+    if (start.listeners.size() != plan.proxy_ports.size())
+        throw Error(Errc::sandbox_failed, "the sandbox's cell sent other sockets than it was asked for");
     co_return start;
 }
 
@@ -169,6 +172,7 @@ CellSession::CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart
 
 CellSession::~CellSession() {
     entrance_->close();
+    if (proxies_) proxies_->close({});
     channel_->shut_down();
     runtime_->forget(id_);
 }
@@ -177,12 +181,31 @@ void CellSession::request_end() {
     closed_ = true;
     entrance_->close();
     channel_->shut_down();
-    runtime_->leave(id_);
+    const auto leave = [runtime = runtime_, id = id_] { runtime->leave(id); };
+    if (proxies_)
+        proxies_->close(leave);
+    else
+        leave();
 }
 
 void CellSession::release_io() noexcept {
+    if (proxies_) proxies_->release_io();
     entrance_->release_io();
     channel_->release_io();
+}
+
+void CellSession::serve_proxies(std::vector<unique_fd> listeners, DomainRules rules, const ProxySettings& settings) {
+    ProxyContext context;
+    context.rules = std::move(rules);
+    context.resolver = settings.resolver;
+    context.limits = settings.limits;
+    context.commands = [runtime = runtime_, weak = weak_from_this()] {
+        const auto session = weak.lock();
+        return session ? runtime->commands_of(*session) : Suspects{};
+    };
+    context.log = [runtime = runtime_](LogLevel level, const std::string& text) { runtime->log(level, 0, text); };
+    proxies_ = std::make_shared<ProxyServer>(runtime_->executor(), std::move(context));
+    proxies_->open(std::move(listeners[0]), std::move(listeners[1]));
 }
 
 }  // namespace sandpipe

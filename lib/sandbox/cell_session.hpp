@@ -10,6 +10,7 @@
 #include "process/runtime_core.hpp"
 #include "process/session.hpp"
 #include "sandbox/entrance.hpp"
+#include "sandbox/network/proxy_server.hpp"
 #include "sandbox/session_environment.hpp"
 #include "wire/session_plan.hpp"
 
@@ -20,6 +21,7 @@ struct CellStart {
     std::shared_ptr<detail::PacketChannel> channel;
     wire::EnforcementFacts facts;
     pid_t launcher = -1;  ///< below which it is
+    std::vector<unique_fd> listeners;  ///< of the plan's proxy ports
 };
 
 /// Has a launcher make a cell from `plan` and waits for it, at most 30 s. Throws `Error`
@@ -27,8 +29,16 @@ struct CellStart {
 /// every other failed step. Cancellation ends the cell and throws operation_aborted.
 awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, const wire::SessionPlan& plan);
 
+/// How a session's proxies work, where a test wants it otherwise.
+struct ProxySettings {
+    std::shared_ptr<Resolver> resolver = system_resolver();
+    ProxyLimits limits;
+};
+
 /// A session's cell as its commands need it. The cell ends when this object goes, or at close.
-class CellSession final : public detail::Session, public detail::RuntimeMember {
+class CellSession final : public detail::Session,
+                          public detail::RuntimeMember,
+                          public std::enable_shared_from_this<CellSession> {
   public:
     CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart start, const wire::SessionPlan& plan,
                 SessionEnvironment environment);
@@ -51,6 +61,8 @@ class CellSession final : public detail::Session, public detail::RuntimeMember {
     [[nodiscard]] const Session* session() const noexcept override { return nullptr; }
     void request_end() override;
     void release_io() noexcept override;
+    /// Serves the cell's proxy ports, until the session ends. Once, before its first command.
+    void serve_proxies(std::vector<unique_fd> listeners, DomainRules rules, const ProxySettings& settings);
 
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
     /// New commands are refused from now on.
@@ -69,6 +81,7 @@ class CellSession final : public detail::Session, public detail::RuntimeMember {
     const bool denials_complete_;
     const std::uint64_t id_;
     std::atomic<bool> closed_{false};
+    std::shared_ptr<ProxyServer> proxies_;  // none without domain rules
 };
 
 }  // namespace sandpipe

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mandatory_denies.hpp"
+#include "network/domain_rules.hpp"
 #include "path_pattern.hpp"
 #include "policy_schema.hpp"
 
@@ -79,6 +80,7 @@ void check_network(const NetworkPolicy& network) {
         refuse(
             "network.disabled is true, so nothing would judge the domains of network.allowedDomains, "
             "deniedDomains and deniedDomainReasons; leave them out, or set it to false");
+    static_cast<void>(DomainRules(network));
 }
 
 void check_enforced(const SandboxPolicy& policy) {

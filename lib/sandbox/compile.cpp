@@ -13,6 +13,7 @@
 #include "path_pattern.hpp"
 #include "policy_rules.hpp"
 #include "resolved_path.hpp"
+#include "wire/proxy_ports.hpp"
 
 // From a policy to a plan, in three steps:
 //
@@ -276,6 +277,13 @@ void compile_filesystem(const SandboxPolicy& policy, const PathBase& base,
     result.create_directories = std::move(rules.create_directories);
 }
 
+void compile_network(const NetworkPolicy& policy, CompiledPolicy& result) {
+    result.plan.own_network = !policy.disabled;
+    result.domains = DomainRules(policy);
+    if (!result.domains.empty()) result.plan.proxy_ports = {wire::kHttpProxyPort, wire::kSocksProxyPort};
+    for (std::string& warning : result.domains.warnings()) result.warnings.push_back(std::move(warning));
+}
+
 }  // namespace
 
 CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace, std::string_view home,
@@ -284,13 +292,13 @@ CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace, 
     const PathBase base{resolve_workspace(workspace, facts), home, bin_shell, facts};
     CompiledPolicy result;
     result.plan.workspace = base.workspace;
-    result.plan.own_network = !policy.network.disabled;
     result.plan.filesystem_enforced = !policy.filesystem.disabled;
     result.plan.rules.enabled = !policy.filesystem.disabled;
     const std::vector<PolicyEntry> sockets = unix_sockets_of(policy.network, base);
     for (const PolicyEntry& entry : sockets) result.plan.unix_sockets.push_back(entry.path.place);
     sort_unique(result.plan.unix_sockets);
     if (!policy.filesystem.disabled) compile_filesystem(policy, base, sockets, result);
+    compile_network(policy.network, result);
     for (const PolicyEntry& entry :
          entries_of("gitSafeDirectories", policy.filesystem.git_safe_directories, base))
         result.git_safe_directories.push_back(entry.path.place);

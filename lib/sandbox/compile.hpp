@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "network/domain_rules.hpp"
 #include "path_facts.hpp"
 #include "wire/session_plan.hpp"
 
@@ -14,6 +15,7 @@ namespace sandpipe {
 /// A policy applied to one workspace on one machine.
 struct CompiledPolicy {
     wire::SessionPlan plan;
+    DomainRules domains;                            ///< empty: no proxies
     std::vector<std::string> warnings;              ///< for the user; sorted
     std::vector<std::string> create_directories;    ///< to make (as mkdir -p) before the plan is carried out
     std::vector<std::string> git_safe_directories;  ///< resolved

@@ -43,6 +43,8 @@ Finding denied_reads(const EnforcementFacts&, const SessionPlan& plan) {
 Finding network(const EnforcementFacts& facts, const SessionPlan& plan) {
     if (!plan.own_network) return {Enforced::none, "network.disabled is true: the host's network"};
     if (!facts.network_namespace) return {Enforced::none, "no network namespace"};
+    if (!plan.proxy_ports.empty())
+        return {Enforced::full, "the allowed domains, through the host's proxies; else only the session's own loopback"};
     return {Enforced::full, "no network but the session's own loopback"};
 }
 

@@ -37,6 +37,7 @@ std::vector<std::string> session_environment(const SessionEnvironment& parts,
                                              const std::optional<Environment>& overlay) {
     std::vector<std::string> block =
         Environment::empty().set("TMPDIR", "/tmp").lay_over(parts.host, parts.snapshot);
+    block = parts.network.lay_over(std::move(block), parts.snapshot);
     if (overlay) block = overlay->lay_over(std::move(block), parts.snapshot);
     const Environment git = git_settings(block, parts.git_safe_directories);
     return git.lay_over(std::move(block), parts.snapshot);

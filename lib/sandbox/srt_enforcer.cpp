@@ -13,7 +13,9 @@
 #include "process/start_request.hpp"
 #include "sandbox/cell_session.hpp"
 #include "sandbox/compile.hpp"
+#include "sandbox/make_enforcer.hpp"
 #include "sandbox/make_report.hpp"
+#include "sandbox/network/proxy_variables.hpp"
 #include "sandbox/path_facts.hpp"
 #include "sandbox/session_base.hpp"
 
@@ -108,7 +110,13 @@ class SrtEnforcer final : public SandboxEnforcer {
                 std::move(done));
         };
         co_await detail::await_completion<bool>(std::move(end));
-        session->request_end();
+        std::function<void(detail::Completion<bool>)> leave = [runtime,
+                                                               session](detail::Completion<bool> done) {
+            const detail::RuntimeMember* own = session.get();
+            runtime->end_members([own](const detail::RuntimeMember& member) { return &member == own; },
+                                 std::move(done));
+        };
+        co_await detail::await_completion<bool>(std::move(leave));
     }
 
   private:
@@ -135,6 +143,11 @@ class SrtEnforcer final : public SandboxEnforcer {
 }  // namespace
 
 awaitable<std::shared_ptr<SandboxEnforcer>> srt_enforcer(Runtime& runtime, SrtEnforcerOptions options) {
+    return make_enforcer(runtime, std::move(options), {});
+}
+
+awaitable<std::shared_ptr<SandboxEnforcer>> make_enforcer(Runtime& runtime, SrtEnforcerOptions options,
+                                                          ProxySettings proxies) {
     const auto core = runtime.core();
     core->check_usable();
     check_bin_shell(options.bin_shell);
@@ -145,12 +158,16 @@ awaitable<std::shared_ptr<SandboxEnforcer>> srt_enforcer(Runtime& runtime, SrtEn
         compile(options.policy, find_workspace(options.workspace), find_home(detail::find_variable(core->environment(), "HOME")), host, options.bin_shell);
     SessionEnvironment environment =
         environment_of(options, core->environment(), compiled.git_safe_directories);
+    if (!compiled.domains.empty())
+        environment.network = proxy_variables(compiled.domains, compiled.plan.filesystem_enforced);
     make_directories(compiled.create_directories);
     CellStart start = co_await start_cell(core, compiled.plan);
     EnforcementReport report = make_report(start.facts, compiled.plan);
+    std::vector<unique_fd> listeners = std::move(start.listeners);
     auto session =
         std::make_shared<CellSession>(core, std::move(start), compiled.plan, std::move(environment));
     core->join(session->id(), session);
+    if (!listeners.empty()) session->serve_proxies(std::move(listeners), std::move(compiled.domains), proxies);
     std::shared_ptr<SandboxEnforcer> enforcer = std::make_shared<SrtEnforcer>(
         core, std::move(session), options.bin_shell, options.policy, std::move(report),
         std::move(compiled.warnings));

@@ -150,6 +150,33 @@ bool decode(std::string_view packet, Acknowledge& message) {
     return expect(in, MessageType::acknowledge) && in.number(message.id).complete();
 }
 
+std::string encode(const FindSocketHolder& message) {
+    Encoder out = begin(MessageType::find_socket_holder);
+    return out.number(message.id)
+        .number(message.address)
+        .number(message.port)
+        .number(message.peer_port)
+        .take();
+}
+
+bool decode(std::string_view packet, FindSocketHolder& message) {
+    Decoder in(packet);
+    if (!expect(in, MessageType::find_socket_holder)) return false;
+    in.number(message.id).number(message.address).number(message.port).number(message.peer_port);
+    return in.complete();
+}
+
+std::string encode(const SocketHolder& message) {
+    Encoder out = begin(MessageType::socket_holder);
+    return out.number(message.id).number(message.pid).text(message.program).take();
+}
+
+bool decode(std::string_view packet, SocketHolder& message) {
+    Decoder in(packet);
+    if (!expect(in, MessageType::socket_holder)) return false;
+    return in.number(message.id).number(message.pid).text(message.program).complete();
+}
+
 std::string encode_idle() { return begin(MessageType::idle).take(); }
 
 }  // namespace sandpipe::wire

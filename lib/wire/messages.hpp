@@ -19,8 +19,8 @@
 ///   cell socket      host -> cell       StartCommand, DiscardCommand
 ///                    cell -> host       CellReady or Failed, once
 ///   record socket    one per command; its host end closed means: nobody waits any more, end the command
-///                    init -> host       Started or Failed; then Denied ...; then Ended
-///                    host -> init       Signal, Acknowledge; to the init of a cell also RelayedSignal
+///                    init -> host       Started or Failed; then Denied or SocketHolder ...; then Ended
+///                    host -> init       Signal, Acknowledge, FindSocketHolder; to the init of a cell also RelayedSignal
 namespace sandpipe::wire {
 
 /// Larger bodies travel in a memfd.
@@ -41,6 +41,8 @@ enum class MessageType : std::uint32_t {
     signal,
     acknowledge,
     idle,
+    find_socket_holder,
+    socket_holder,
     enter,  // these are in relay_messages.hpp
     entered,
     relayed_signal,
@@ -80,6 +82,7 @@ struct DiscardCommand {
     std::uint64_t id = 0;
 };
 
+/// Descriptors: the listening sockets of the plan's `proxy_ports`.
 struct CellReady {
     EnforcementFacts facts;
 };
@@ -127,6 +130,20 @@ struct Acknowledge {
     std::uint64_t id = 0;
 };
 
+/// Which process of the command holds the TCP socket with these two ends? Answered by a SocketHolder.
+struct FindSocketHolder {
+    std::uint64_t id = 0;
+    std::uint32_t address = 0;  ///< its own IPv4 address, in network order
+    std::uint16_t port = 0;     ///< its own port
+    std::uint16_t peer_port = 0;
+};
+
+struct SocketHolder {
+    std::uint64_t id = 0;  ///< of the question
+    std::int32_t pid = 0;  ///< as the init sees it; 0: none of this command's
+    std::string program;
+};
+
 [[nodiscard]] std::string encode(const StartCommand& message);
 [[nodiscard]] std::string encode(const MakeCell& message);
 [[nodiscard]] std::string encode(const DiscardCommand& message);
@@ -137,6 +154,8 @@ struct Acknowledge {
 [[nodiscard]] std::string encode(const Ended& message);
 [[nodiscard]] std::string encode(const Signal& message);
 [[nodiscard]] std::string encode(const Acknowledge& message);
+[[nodiscard]] std::string encode(const FindSocketHolder& message);
+[[nodiscard]] std::string encode(const SocketHolder& message);
 /// The init's word to its cell that it can take the next command.
 [[nodiscard]] std::string encode_idle();
 
@@ -154,5 +173,7 @@ struct Acknowledge {
 [[nodiscard]] bool decode(std::string_view packet, Ended& message);
 [[nodiscard]] bool decode(std::string_view packet, Signal& message);
 [[nodiscard]] bool decode(std::string_view packet, Acknowledge& message);
+[[nodiscard]] bool decode(std::string_view packet, FindSocketHolder& message);
+[[nodiscard]] bool decode(std::string_view packet, SocketHolder& message);
 
 }  // namespace sandpipe::wire

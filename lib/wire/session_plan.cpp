@@ -25,21 +25,17 @@ void decode_op(Decoder& in, MountOp& op) {
 void encode(Encoder& out, const SessionPlan& plan) {
     out.list(plan.mounts, encode_op);
     encode(out, plan.rules);
-    out.number(plan.filesystem_enforced)
-        .number(plan.own_network)
-        .texts(plan.unix_sockets)
-        .number(plan.allow_weaker)
-        .text(plan.workspace);
+    out.number(plan.filesystem_enforced).number(plan.own_network).texts(plan.unix_sockets);
+    out.list(plan.proxy_ports, [](Encoder& to, std::uint16_t port) { to.number(port); });
+    out.number(plan.allow_weaker).text(plan.workspace);
 }
 
 void decode(Decoder& in, SessionPlan& plan) {
     in.list(plan.mounts, decode_op);
     decode(in, plan.rules);
-    in.number(plan.filesystem_enforced)
-        .number(plan.own_network)
-        .texts(plan.unix_sockets)
-        .number(plan.allow_weaker)
-        .text(plan.workspace);
+    in.number(plan.filesystem_enforced).number(plan.own_network).texts(plan.unix_sockets);
+    in.list(plan.proxy_ports, [](Decoder& from, std::uint16_t& port) { from.number(port); });
+    in.number(plan.allow_weaker).text(plan.workspace);
 }
 
 void encode(Encoder& out, const EnforcementFacts& facts) {

@@ -42,6 +42,9 @@ struct SessionPlan {
     bool filesystem_enforced = true;  ///< false: no mounts but /proc, no Landlock
     bool own_network = true;
     std::vector<std::string> unix_sockets;  ///< of the host, that commands may connect to: resolved paths
+    /// TCP ports of 127.0.0.1 on which the cell listens for its host; the sockets come with CellReady, in this
+    /// order. Only with a network of its own.
+    std::vector<std::uint16_t> proxy_ports;
     bool allow_weaker = false;
     std::string workspace;  ///< where commands start unless told otherwise
 };

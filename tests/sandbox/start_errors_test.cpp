@@ -43,7 +43,8 @@ TEST_F(StartErrors, WrongPoliciesAreRefusedByName) {
         {R"({"filesystem":{"denyRead":["/"]}})", "denyRead"},
         {R"({"filesystem":{"mandatoryDenyExcept":["x"]}})", "mandatoryDenyExcept"},
         {R"({"filesystem":{"allowGitInit":true}})", "allowGitInit"},
-        {R"({"network":{"allowedDomains":["a.b"]}})", "allowedDomains"},
+        {R"({"network":{"allowedDomains":["https://a.b/"]}})", "allowedDomains"},
+        {R"({"network":{"deniedDomains":["127.1"]}})", "deniedDomains"},
         {R"({"limits":{"pids":3}})", "pids"},
         {R"({"allowNestedUserNamespaces":true})", "allowNestedUserNamespaces"},
     };

@@ -12,6 +12,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "sandbox/make_enforcer.hpp"
+
 namespace fs = std::filesystem;
 
 namespace sandpipe::testing {
@@ -234,12 +236,14 @@ SandboxPolicy SandboxTest::writable(std::vector<PathPattern> roots) const {
     return policy;
 }
 
-Session SandboxTest::open(const SandboxPolicy& policy) {
+Session SandboxTest::open(const SandboxPolicy& policy) { return open(policy, ProxySettings{}); }
+
+Session SandboxTest::open(const SandboxPolicy& policy, const ProxySettings& proxies) {
     if (!before_) seal();
     SrtEnforcerOptions options;
     options.policy = policy;
     options.workspace = at("w");
-    auto enforcer = machinery_->await([&] { return srt_enforcer(machinery_->runtime(), options); });
+    auto enforcer = machinery_->await([&] { return make_enforcer(machinery_->runtime(), options, proxies); });
     return {*machinery_, std::make_shared<SessionHandle>(SessionHandle{std::move(enforcer)})};
 }
 

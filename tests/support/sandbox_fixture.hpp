@@ -20,6 +20,7 @@
 namespace sandpipe {
 class SandboxEnforcer;
 class Runtime;
+struct ProxySettings;
 }  // namespace sandpipe
 
 namespace sandpipe::testing {
@@ -97,6 +98,8 @@ class SandboxTest : public ::testing::Test {
 
     /// A session with this policy; the first one also closes the preparation of the host's tree.
     Session open(const SandboxPolicy& policy);
+    /// With proxies that are set up otherwise.
+    Session open(const SandboxPolicy& policy, const ProxySettings& proxies);
     /// Reads allowed, writes below the workspace, no network.
     Session open() { return open(writable()); }
     /// The text of the Error that opening gives; "" if it opens.

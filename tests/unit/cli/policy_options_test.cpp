@@ -62,10 +62,14 @@ TEST_F(PolicyFile, AllowWriteTakesThePlaceOfTheDefault) {
 TEST_F(PolicyFile, OptionsAddToTheFile) {
     PolicyOptions options = with_file(R"({"filesystem":{"allowWrite":["a"],"denyWrite":["b"]}})");
     options.allow_write = {"c"};
+    options.allow_domain = {"a.example"};
+    options.deny_domain = {"b.example"};
     options.deny_write = {"d"};
     const SandboxPolicy policy = make_policy(options);
     EXPECT_EQ(policy.filesystem.allow_write, (Patterns{"a", "c"}));
     EXPECT_EQ(policy.filesystem.deny_write, (Patterns{"b", "d"}));
+    EXPECT_EQ(policy.network.allowed_domains, std::vector<std::string>{"a.example"});
+    EXPECT_EQ(policy.network.denied_domains, std::vector<std::string>{"b.example"});
 }
 
 TEST_F(PolicyFile, AFileWithoutWritesHasNone) {

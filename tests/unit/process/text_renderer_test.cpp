@@ -97,6 +97,12 @@ TEST(MarkerLine, NamesHostsAndSystemCalls) {
     denial.port = 443;
     denial.error = EACCES;
     EXPECT_EQ(marker_line(kMarker, denial), mark("denied: connect example.org:443 (EACCES)"));
+    denial.kind = DenialKind::domain;
+    denial.reason = "not in allowedDomains: a.b";
+    EXPECT_EQ(marker_line(kMarker, denial), mark("denied: domain example.org:443 (not in allowedDomains: a.b)"));
+    denial.rule = "deniedDomains *.org";
+    EXPECT_EQ(marker_line(kMarker, denial),
+              mark("denied: domain example.org:443 (rule: deniedDomains *.org; not in allowedDomains: a.b)"));
     denial.host = "::1";
     EXPECT_NE(marker_line(kMarker, denial).find("[::1]:443"), std::string::npos);
     Denial call;

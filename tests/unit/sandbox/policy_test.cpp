@@ -143,12 +143,6 @@ TEST(SupportedPolicy, WhatIsNotEnforcedYetIsAnError) {
         const char* harmless;
     };
     const std::vector<Case> cases{
-        {"network.allowedDomains", R"({"network":{"allowedDomains":["a.b"]}})",
-         R"({"network":{"allowedDomains":[]}})"},
-        {"network.deniedDomains", R"({"network":{"deniedDomains":["a.b"]}})",
-         R"({"network":{"deniedDomains":[]}})"},
-        {"network.deniedDomainReasons", R"({"network":{"deniedDomainReasons":{"a":"b"}}})",
-         R"({"network":{"deniedDomainReasons":{}}})"},
         {"filesystem.allowGitInit", R"({"filesystem":{"allowGitInit":true}})",
          R"({"filesystem":{"allowGitInit":false}})"},
         {"limits.memoryBytes", R"({"limits":{"memoryBytes":1}})", R"({"limits":{"memoryBytes":0}})"},
@@ -182,6 +176,15 @@ TEST(SupportedPolicy, DomainRulesWithoutNetworkIsolationAreAContradiction) {
     EXPECT_TRUE(mentions(complaint_of(R"({"network":{"disabled":true,"deniedDomains":["a.b"]}})"),
                          "network.disabled"));
     EXPECT_EQ(complaint_of(R"({"network":{"disabled":true}})"), "");
+}
+
+TEST(SupportedPolicy, DomainRulesAreChecked) {
+    EXPECT_EQ(complaint_of(R"({"network":{"allowedDomains":["a.b"],"deniedDomains":["c.a.b"],)"
+                           R"("deniedDomainReasons":{"C.a.b.":"no"}}})"),
+              "");
+    EXPECT_TRUE(mentions(complaint_of(R"({"network":{"allowedDomains":["a.b","*"]}})"), "network.allowedDomains[1]"));
+    EXPECT_TRUE(mentions(complaint_of(R"({"network":{"deniedDomains":["a b"]}})"), "network.deniedDomains[0]"));
+    EXPECT_TRUE(mentions(complaint_of(R"({"network":{"deniedDomainReasons":{"a.b":"no"}}})"), "\"a.b\""));
 }
 
 TEST(SupportedPolicy, PathsInEveryListAreChecked) {

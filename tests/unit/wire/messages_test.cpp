@@ -49,6 +49,7 @@ MakeCell make_cell() {
         {{Access::deny_read, "/s", "~/s", {}, false}, {Access::private_write, "/tmp", "", {}, false}});
     message.plan.rules.enabled = false;
     message.plan.own_network = false;
+    message.plan.proxy_ports = {3128, 65535};
     message.plan.workspace = "/work space";
     return message;
 }
@@ -74,7 +75,9 @@ std::vector<std::string> one_of_each() {
             encode(denied()),
             encode(Ended{kBig, 9, 2, 3, 4, 5, true}),
             encode(Signal{15}),
-            encode(Acknowledge{6})};
+            encode(Acknowledge{6}),
+            encode(FindSocketHolder{7, 0x0100007f, 40000, 3128}),
+            encode(SocketHolder{8, 12, "curl"})};
 }
 
 template <typename Message>
@@ -91,7 +94,7 @@ int takers(std::string_view packet) {
 
 int all_takers(std::string_view packet) {
     return takers<StartCommand, MakeCell, DiscardCommand, CellReady, Failure, Started, Denied, Ended, Signal,
-                  Acknowledge>(packet);
+                  Acknowledge, FindSocketHolder, SocketHolder>(packet);
 }
 
 TEST(Messages, ComeBackAsTheyWere) {
@@ -131,6 +134,20 @@ TEST(Messages, EncodeTheSameAgainAfterDecoding) {
     EXPECT_EQ(encode(ready), encode(cell_ready()));
     EXPECT_EQ(encode(refused), encode(denied()));
     EXPECT_EQ(encode(failure), encode(Failure{Stage::cwd, 2, "/x", "/y", 3}));
+}
+
+TEST(Messages, AboutSocketsComeBackAsTheyWere) {
+    FindSocketHolder wanted;
+    ASSERT_TRUE(decode(encode(FindSocketHolder{7, 0x0100007f, 40000, 3128}), wanted));
+    EXPECT_EQ(wanted.id, 7U);
+    EXPECT_EQ(wanted.address, 0x0100007fU);
+    EXPECT_EQ(wanted.port, 40000);
+    EXPECT_EQ(wanted.peer_port, 3128);
+    SocketHolder holder;
+    ASSERT_TRUE(decode(encode(SocketHolder{8, 12, "curl"}), holder));
+    EXPECT_EQ(holder.id, 8U);
+    EXPECT_EQ(holder.pid, 12);
+    EXPECT_EQ(holder.program, "curl");
 }
 
 TEST(Messages, AreTakenByTheirOwnDecoderOnly) {

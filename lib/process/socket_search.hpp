@@ -1,0 +1,58 @@
+#pragma once
+
+#include <sandpipe/denial.hpp>
+
+#include <cstdint>
+#include <mutex>
+
+#include "process/completion.hpp"
+
+namespace sandpipe::detail {
+
+/// The ends of a TCP connection over IPv4, as the process that made it has them.
+struct SocketEnds {
+    std::uint32_t address = 0;  ///< its own, in network order
+    std::uint16_t port = 0;
+    std::uint16_t peer_port = 0;
+};
+
+/// A refused connection on its way to the command that made it. Several commands may be asked, and the one whose init
+/// finds the socket in one of its processes takes the denial. Thread-safe; destroyed unanswered, it destroys who waits.
+class SocketSearch {
+  public:
+    /// `asked`: how many commands will answer. With one there is no doubt, even if its process is gone by then.
+    SocketSearch(Denial denial, SocketEnds ends, std::size_t asked, Completion<bool> done)
+        : denial_(std::move(denial)), ends_(ends), asked_(asked), open_(asked), done_(std::move(done)) {}
+
+    [[nodiscard]] const Denial& denial() const noexcept { return denial_; }
+    [[nodiscard]] const SocketEnds& ends() const noexcept { return ends_; }
+    [[nodiscard]] bool is_sole() const noexcept { return asked_ == 1; }
+
+    /// The denial stands in the stream of who asked.
+    void found() {
+        if (auto done = last_word(true)) done.succeed(true);
+    }
+    void not_found() {
+        if (auto done = last_word(false)) done.succeed(false);
+    }
+    /// Nobody waits for the answer any more.
+    void abort() {
+        if (auto done = last_word(true)) done.abort();
+    }
+
+  private:
+    Completion<bool> last_word(bool over) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (open_ > 0) --open_;
+        return over || open_ == 0 ? std::exchange(done_, Completion<bool>{}) : Completion<bool>{};
+    }
+
+    const Denial denial_;
+    const SocketEnds ends_;
+    const std::size_t asked_;
+    std::mutex mutex_;
+    std::size_t open_;
+    Completion<bool> done_;
+};
+
+}  // namespace sandpipe::detail

@@ -1,0 +1,244 @@
+#include "sandbox/network/proxy_connection.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+
+#include <asio/buffer.hpp>
+#include <asio/experimental/awaitable_operators.hpp>
+#include <asio/post.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+#include <asio/write.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <functional>
+#include <system_error>
+#include <utility>
+
+#include "sandbox/network/endpoints.hpp"
+#include "sandbox/network/http_proxy.hpp"
+#include "sandbox/network/socks_proxy.hpp"
+
+namespace sandpipe {
+namespace {
+
+using asio::experimental::awaitable_operators::operator||;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kReadBytes = 64 * 1024;
+
+using KeepAliveIdle = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
+using KeepAliveInterval = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>;
+
+/// Small writes go out at once; a peer that is gone without a word is found within two minutes.
+void set_options(ProxySocket& socket) {
+    std::error_code ignored;  // a socket that its peer has reset takes no options, and needs none
+    socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+    socket.set_option(asio::socket_base::keep_alive(true), ignored);
+    socket.set_option(KeepAliveIdle(30), ignored);
+    socket.set_option(KeepAliveInterval(10), ignored);
+}
+
+detail::SocketEnds ends_of(const ProxySocket& client) {
+    std::error_code error;
+    const auto peer = client.remote_endpoint(error);
+    const auto own = client.local_endpoint(error);
+    if (error || !peer.address().is_v4()) return {};
+    return {htonl(peer.address().to_v4().to_uint()), peer.port(), own.port()};
+}
+
+Denial denial_for(const Destination& destination, const DomainVerdict& verdict, std::string resolved) {
+    Denial denial;
+    denial.kind = DenialKind::domain;
+    denial.operation = "connect";
+    denial.host = destination.host.name;
+    denial.port = destination.port;
+    denial.resolved = std::move(resolved);
+    denial.error = EACCES;
+    denial.rule = verdict.rule;
+    denial.reason = verdict.reason;
+    return denial;
+}
+
+std::string refusal_text(const Destination& destination, const DomainVerdict& verdict) {
+    std::string text = "the policy of this sandbox does not allow " + destination.text();
+    if (!verdict.rule.empty()) text += " (rule: " + verdict.rule + ")";
+    if (verdict.reason) text += ": " + *verdict.reason;
+    return text;
+}
+
+DialFailure denied(const Destination& destination, const DomainVerdict& verdict) {
+    return {DialFailure::Kind::denied, refusal_text(destination, verdict), {}};
+}
+
+/// Asks the commands whose connection it was; completes when one has the denial in its stream, or none.
+awaitable<bool> find_owner(std::vector<std::shared_ptr<detail::RuntimeMember>> commands, Denial denial,
+                           detail::SocketEnds ends) {
+    auto found = std::make_shared<std::weak_ptr<detail::SocketSearch>>();
+    std::function<void(detail::Completion<bool>)> begin = [commands = std::move(commands), denial = std::move(denial),
+                                                           ends, found](detail::Completion<bool> done) {
+        const auto search =
+            std::make_shared<detail::SocketSearch>(denial, ends, commands.size(), std::move(done));
+        *found = search;
+        if (commands.empty()) search->not_found();
+        for (const auto& command : commands) command->look_for_socket(search);
+    };
+    detail::OnCancel<bool> on_cancel;
+    on_cancel.cancel = [found] {
+        if (const auto search = found->lock()) search->abort();
+    };
+    return detail::await_completion<bool>(std::move(begin), std::move(on_cancel));
+}
+
+/// RFC 6761: a name that is never asked for, because it can mean nothing else.
+std::vector<IpAddress> loopback_addresses() {
+    return {IpAddress(IpAddress::V4{127, 0, 0, 1}), *IpAddress::parse("::1")};
+}
+
+/// Without exceptions, because who waits for the first of two would wait on for the other.
+awaitable<void> look_up(std::shared_ptr<Resolver> resolver, std::string name, std::vector<IpAddress>& addresses,
+                        std::string& problem) {
+    try {
+        addresses = co_await resolver->resolve(std::move(name));
+        problem = "it has no address";
+    } catch (const std::system_error& error) {
+        problem = error.code().message();
+    }
+}
+
+}  // namespace
+
+awaitable<void> write_all(ProxySocket& socket, std::string_view bytes) {
+    const auto buffer = asio::buffer(bytes.data(), bytes.size());
+    co_await asio::async_write(socket, buffer, asio::use_awaitable);
+}
+
+std::size_t append_available(ProxySocket& socket, std::string& buffer, std::error_code& error) {
+    const std::size_t before = buffer.size();
+    // At least one byte: what is readable and has none is at its end.
+    const std::size_t size = std::clamp(socket.available(error), std::size_t{1}, kReadBytes);
+    if (error) return 0;
+    buffer.resize(before + size);
+    const std::size_t read = socket.read_some(asio::buffer(buffer.data() + before, size), error);
+    buffer.resize(before + read);
+    return read;
+}
+
+ProxyConnection::ProxyConnection(std::shared_ptr<const ProxyContext> shared_context, ProxyStrand strand,
+                                 ProxySocket client)
+    : context_(std::move(shared_context)),
+      strand_(std::move(strand)),
+      client_(std::move(client)),
+      upstream_(strand_),
+      suspects_(context_->commands()) {
+    set_options(client_);
+}
+
+awaitable<void> ProxyConnection::serve(ProxyProtocol protocol) {
+    if (protocol == ProxyProtocol::http)
+        co_await serve_http(*this);
+    else
+        co_await serve_socks(*this);
+}
+
+void ProxyConnection::cancel() {
+    asio::post(strand_, [self = shared_from_this()] { self->cancellation_.emit(asio::cancellation_type::terminal); });
+}
+
+awaitable<std::optional<DialFailure>> ProxyConnection::dial(Destination destination) {
+    const DomainVerdict verdict = context_->rules.judge(destination);
+    if (!verdict.allowed) {
+        co_await report(destination, verdict, {});
+        co_return denied(destination, verdict);
+    }
+    std::vector<IpAddress> addresses;
+    if (destination.host.address)
+        addresses.push_back(*destination.host.address);
+    else if (destination.host.name == "localhost")
+        addresses = loopback_addresses();
+    else if (auto failure = co_await resolve(destination.host.name, addresses))
+        co_return failure;
+    co_return co_await dial_addresses(std::move(destination), std::move(addresses));
+}
+
+awaitable<std::optional<DialFailure>> ProxyConnection::resolve(std::string name, std::vector<IpAddress>& addresses) {
+    std::string problem = "no answer in time";
+    asio::steady_timer timer(strand_, context_->limits.resolve);
+    const auto first =
+        co_await (look_up(context_->resolver, name, addresses, problem) || timer.async_wait(asio::use_awaitable));
+    if (first.index() == 0 && !addresses.empty()) co_return std::nullopt;
+    co_return DialFailure{DialFailure::Kind::unresolved, name + " does not resolve: " + problem, {}};
+}
+
+awaitable<std::optional<DialFailure>> ProxyConnection::dial_addresses(Destination destination,
+                                                                      std::vector<IpAddress> addresses) {
+    const std::vector<IpAddress> own = own_addresses();
+    std::optional<std::pair<IpAddress, DomainVerdict>> refused;
+    std::error_code last;
+    for (const IpAddress& address : addresses) {
+        DomainVerdict verdict = context_->rules.judge_address(destination, address, own);
+        if (!verdict.allowed) {
+            if (!refused) refused.emplace(address, std::move(verdict));
+            continue;
+        }
+        last = co_await connect(address, destination.port);
+        if (!last) co_return std::nullopt;
+    }
+    if (!last) {  // then none could be tried
+        co_await report(destination, refused->second, refused->first.text());
+        co_return denied(destination, refused->second);
+    }
+    const bool late = last == std::errc::timed_out;
+    co_return DialFailure{late ? DialFailure::Kind::timed_out : DialFailure::Kind::unreachable,
+                          "cannot connect to " + destination.text() + ": " + last.message(), last};
+}
+
+awaitable<std::error_code> ProxyConnection::connect(IpAddress address, std::uint16_t port) {
+    const auto endpoint = endpoint_of(address, port);
+    std::error_code error;
+    upstream_ = ProxySocket(strand_);
+    upstream_.open(endpoint.protocol(), error);
+    if (error) co_return error;
+    asio::steady_timer timer(strand_, context_->limits.connect);
+    const auto first = co_await (upstream_.async_connect(endpoint, asio::redirect_error(asio::use_awaitable, error)) ||
+                                 timer.async_wait(asio::use_awaitable));
+    if (first.index() == 1) error = std::make_error_code(std::errc::timed_out);
+    if (!error) set_options(upstream_);
+    co_return error;
+}
+
+awaitable<void> ProxyConnection::report(Destination destination, DomainVerdict verdict, std::string resolved) {
+    Denial denial = denial_for(destination, verdict, std::move(resolved));
+    std::vector<std::shared_ptr<detail::RuntimeMember>> commands;
+    for (const auto& suspect : suspects_)
+        if (auto command = suspect.lock()) commands.push_back(std::move(command));
+    const bool found = co_await find_owner(std::move(commands), denial, ends_of(client_));
+    if (!found)
+        context_->log(LogLevel::warning, "denied connect " + destination.text() +
+                                             " in no command's stream: the process that asked is gone");
+}
+
+awaitable<std::size_t> ProxyConnection::read_from_client(std::string& buffer, Clock::time_point until,
+                                                         bool& timed_out) {
+    std::error_code error;
+    asio::steady_timer timer(strand_, until);
+    auto readable =
+        client_.async_wait(asio::socket_base::wait_read, asio::redirect_error(asio::use_awaitable, error));
+    const auto first = co_await (std::move(readable) || timer.async_wait(asio::use_awaitable));
+    timed_out = first.index() == 1;
+    if (timed_out || error) co_return 0;
+    co_return append_available(client_, buffer, error);
+}
+
+awaitable<void> ProxyConnection::close_gently() {
+    std::error_code error;
+    client_.shutdown(asio::socket_base::shutdown_send, error);
+    std::string ignored;
+    bool timed_out = false;
+    const auto until = Clock::now() + context_->limits.linger;
+    while (!error && co_await read_from_client(ignored, until, timed_out) > 0) ignored.clear();
+}
+
+}  // namespace sandpipe

@@ -1,0 +1,167 @@
+#include "sandbox/network/proxy_server.hpp"
+
+#include <sys/resource.h>
+
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/post.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace sandpipe {
+namespace {
+
+using Lock = std::unique_lock<std::mutex>;
+using asio::ip::tcp;
+
+constexpr std::chrono::milliseconds kRetry{50};
+constexpr std::size_t kAcceptLoops = 2;
+
+/// Half of the descriptors stay the host's own, whatever its limit: each connection may take two.
+std::size_t most_connections(std::size_t wanted) {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    return std::clamp<std::size_t>(static_cast<std::size_t>(limit.rlim_cur / 4), 1, wanted);
+}
+
+ProxyContext with_possible_limits(ProxyContext context) {
+    context.limits.connections = most_connections(context.limits.connections);
+    return context;
+}
+
+std::string text_of(const std::exception_ptr& error) {
+    try {
+        std::rethrow_exception(error);
+    } catch (const std::exception& thrown) {
+        return thrown.what();
+    }
+}
+
+}  // namespace
+
+ProxyServer::ProxyServer(const asio::any_io_executor& executor, ProxyContext context)
+    : executor_(executor),
+      context_(std::make_shared<const ProxyContext>(with_possible_limits(std::move(context)))),
+      strand_(asio::make_strand(executor)) {}
+
+void ProxyServer::open(unique_fd http, unique_fd socks) {
+    constexpr ProxyProtocol kProtocols[] = {ProxyProtocol::http, ProxyProtocol::socks5};
+    std::array<unique_fd, kAcceptLoops> sockets{std::move(http), std::move(socks)};
+    const Lock lock(mutex_);
+    room_.emplace(*strand_, asio::steady_timer::time_point::max());
+    for (std::size_t i = 0; i < kAcceptLoops; ++i) {
+        acceptors_[i].emplace(*strand_, tcp::v4(), sockets[i].release());
+        const std::uint64_t id = ++last_task_;
+        tasks_[id] = {};
+        // The loop's own reference keeps the acceptor that it uses.
+        asio::co_spawn(*strand_, accept_from(*acceptors_[i], kProtocols[i]),
+                       [self = shared_from_this(), id](const std::exception_ptr& error) { self->task_ended(id, error); });
+    }
+}
+
+awaitable<void> ProxyServer::accept_from(Acceptor& acceptor, ProxyProtocol protocol) {
+    while (acceptor.is_open()) {
+        co_await await_room();
+        ProxyStrand strand = asio::make_strand(executor_);
+        ProxySocket client(strand);
+        std::error_code error;
+        co_await acceptor.async_accept(client, asio::redirect_error(asio::use_awaitable, error));
+        if (error == asio::error::operation_aborted) co_return;
+        if (!error) {
+            start(std::move(strand), std::move(client), protocol);
+            continue;
+        }
+        // Such as EMFILE: the client stays in the kernel's queue, and nothing tells when a descriptor is free.
+        asio::steady_timer retry(*strand_, kRetry);
+        co_await retry.async_wait(asio::use_awaitable);
+    }
+}
+
+awaitable<void> ProxyServer::await_room() {
+    for (;;) {
+        {
+            const Lock lock(mutex_);
+            if (closing_ || tasks_.size() < context_->limits.connections + kAcceptLoops) co_return;
+        }
+        std::error_code cancelled;
+        co_await room_->async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    }
+}
+
+void ProxyServer::start(ProxyStrand strand, ProxySocket client, ProxyProtocol protocol) {
+    auto connection = std::make_shared<ProxyConnection>(context_, std::move(strand), std::move(client));
+    const Lock lock(mutex_);
+    if (closing_) return;
+    const std::uint64_t id = ++last_task_;
+    tasks_[id] = connection;
+    auto serving = [connection, protocol]() -> awaitable<void> { co_await connection->serve(protocol); };
+    // A connection that breaks is nobody's error but its own.
+    auto ended = [self = shared_from_this(), connection, id](const std::exception_ptr& error) {
+        self->task_ended(id, error);
+    };
+    asio::co_spawn(connection->strand(), std::move(serving),
+                   asio::bind_cancellation_slot(connection->cancellation().slot(), std::move(ended)));
+}
+
+void ProxyServer::task_ended(std::uint64_t id, const std::exception_ptr& error) {
+    if (error) context_->log(LogLevel::debug, "a proxy connection broke: " + text_of(error));
+    std::function<void()> done;
+    {
+        const Lock lock(mutex_);
+        tasks_.erase(id);
+        if (closing_ && tasks_.empty()) done = std::exchange(done_, nullptr);
+        if (!released_)
+            asio::post(*strand_, [self = shared_from_this()] {
+                const Lock relock(self->mutex_);
+                if (self->room_) self->room_->cancel();
+            });
+    }
+    if (done) done();
+}
+
+void ProxyServer::close(std::function<void()> done) {
+    {
+        const Lock lock(mutex_);
+        if (released_ || closing_) return;
+        closing_ = true;
+        done_ = std::move(done);
+        if (!tasks_.empty()) {
+            asio::post(*strand_, [self = shared_from_this()] { self->stop_everything(); });
+            return;
+        }
+        done = std::exchange(done_, nullptr);
+    }
+    if (done) done();
+}
+
+void ProxyServer::stop_everything() {
+    std::vector<std::shared_ptr<ProxyConnection>> connections;
+    {
+        const Lock lock(mutex_);
+        for (const auto& [id, task] : tasks_)
+            if (auto connection = task.lock()) connections.push_back(std::move(connection));
+        std::error_code ignored;  // it is closed all the same
+        for (auto& acceptor : acceptors_)
+            if (acceptor) acceptor->close(ignored);
+        if (room_) room_->cancel();
+    }
+    for (const auto& connection : connections) connection->cancel();
+}
+
+void ProxyServer::release_io() noexcept {
+    const Lock lock(mutex_);
+    released_ = true;
+    tasks_.clear();
+    done_ = nullptr;
+    for (auto& acceptor : acceptors_) acceptor.reset();
+    room_.reset();
+    strand_.reset();
+}
+
+}  // namespace sandpipe

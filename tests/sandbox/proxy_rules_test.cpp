@@ -1,0 +1,225 @@
+// What the proxies let through and what not, by any of their protocols.
+#include <gmock/gmock.h>
+
+#include "support/proxy_fixture.hpp"
+
+namespace sandpipe::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ProxyRules : public ProxyTest {};
+
+TEST_F(ProxyRules, AllowedByEachProtocol) {
+    const TestServer server("http", "origin");
+    names().add("ok.test", {"127.0.0.1"});
+    Session session = open_domains({"ok.test" + server.at(), "127.0.0.1" + server.at()});
+    const Ran ran = talk(session, "p=" + std::to_string(server.port()) + R"(
+print(get(f'http://OK.test.:{p}/plain').split('\r\n\r\n')[1],end='')
+for s,code in tunnel(f'ok.test:{p}'),socks('ok.test',p),socks('127.0.0.1',p):
+  s.sendall(b'GET /x HTTP/1.1\r\nHost: y\r\nConnection: close\r\n\r\n'); print(code,read(s).split(b'\r\n\r\n')[1])
+)");
+    EXPECT_EQ(ran.out, "origin GET /plain ok.test" + server.at() +
+                           "\n200 b'origin GET /x y\\n'\n0 b'origin GET /x y\\n'\n0 b'origin GET /x y\\n'\n");
+    EXPECT_THAT(refused(ran), IsEmpty()) << ran.err;
+}
+
+TEST_F(ProxyRules, RefusedByEachProtocol) {
+    const TestServer server("http");
+    names().add("bad.test", {"127.0.0.1"});
+    Session session = open_domains({"ok.test:443", "127.0.0.1" + server.at()});
+    const Ran ran = talk(session, "p=" + std::to_string(server.port()) + R"(
+print(get(f'http://bad.test:{p}/').split()[1])
+print(tunnel('bad.test:443')[1],tunnel('ok.test:22')[1],tunnel('1.2.3.4:443')[1],tunnel('[2001:db8::1]:443')[1])
+print(socks('bad.test',443)[1],socks('ok.test',80)[1],socks('1.2.3.4',443)[1],socks('2001:db8::1',443)[1])
+)");
+    EXPECT_EQ(ran.out, "403\n403 403 403 403\n2 2 2 2\n");
+    EXPECT_THAT(refused(ran), ElementsAre("bad.test" + server.at(), "bad.test:443", "ok.test:22", "1.2.3.4:443",
+                                          "2001:db8::1:443", "bad.test:443", "ok.test:80", "1.2.3.4:443",
+                                          "2001:db8::1:443"));
+    EXPECT_EQ(server.connections(), 0);
+}
+
+TEST_F(ProxyRules, EachRequestOfAConnectionIsJudged) {
+    const TestServer server("http", "origin");
+    names().add("ok.test", {"127.0.0.1"});
+    names().add("bad.test", {"127.0.0.1"});
+    Session session = open_domains({"ok.test", "127.0.0.1" + server.at()});
+    const Ran ran = talk(session, "p=" + std::to_string(server.port()) + R"(
+s=proxy()
+for host in 'ok','bad','ok','bad':
+  s.sendall(f'GET http://{host}.test:{p}/ HTTP/1.1\r\nHost: ok.test\r\n\r\n'.encode())
+  h=head(s); n=int(h.lower().split('content-length: ')[1].split()[0]); print(h.split()[1],s.recv(n,socket.MSG_WAITALL).decode().split()[0])
+s.sendall(f'POST http://bad.test:{p}/ HTTP/1.1\r\nHost: ok.test\r\nContent-Length: 99999\r\n\r\n'.encode()+b'x'*99999)
+print(read(s).split()[1])
+# smuggled behind a body, and pipelined
+body=f'GET http://bad.test:{p}/ HTTP/1.1\r\nHost: a\r\n\r\n'
+print(ask(f'POST http://ok.test:{p}/ HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n{body}GET http://bad.test:{p}/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n').count('403 Forbidden'))
+)");
+    EXPECT_EQ(ran.out, "200 origin\n403 sandpipe:\n200 origin\n403 sandpipe:\n403\n1\n") << ran.err;
+    EXPECT_EQ(refused(ran).size(), 4U);
+    EXPECT_EQ(server.connections(), 3);
+}
+
+TEST_F(ProxyRules, ThroughARelayInTheSandboxItIsTheSame) {
+    Session session = open_domains({"ok.test:443"});
+    const Ran ran = talk(session, R"(
+import threading
+l=socket.socket(); l.bind(('127.0.0.1',0)); l.listen()
+def relay():
+  c,_=l.accept(); s=proxy(); s.sendall(c.recv(4096)); c.sendall(read(s)); c.close()
+threading.Thread(target=relay).start()
+c=socket.create_connection(l.getsockname()); c.sendall(b'CONNECT bad.test:443 HTTP/1.1\r\nConnection: close\r\n\r\n')
+print(read(c).split()[1])
+)");
+    EXPECT_EQ(ran.out, "b'403'\n");
+    EXPECT_THAT(refused(ran), ElementsAre("bad.test:443"));
+}
+
+TEST_F(ProxyRules, NamesOfLocalAddressesAreRefusedUnlessTheAddressIsListed) {
+    const TestServer server("http");
+    const std::vector<std::string> addresses{"127.0.0.1", "::1", "0.0.0.0", "169.254.169.254", "::ffff:127.0.0.1",
+                                             "fe80::1", "224.0.0.1", "64:ff9b::7f00:1"};
+    std::string lines;
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+        names().add("r" + std::to_string(i) + ".test", {addresses[i]});
+        lines += "print(get('http://r" + std::to_string(i) + ".test" + server.at() + "/').split('\\r\\n\\r\\n')[1])\n";
+    }
+    names().add("here.test", {"127.0.0.1"});
+    Session session = open_domains({"*.r.test", "r0.test", "r1.test", "r2.test", "r3.test", "r4.test", "r5.test",
+                                    "r6.test", "r7.test"});
+    const Ran ran = talk(session, lines);
+    EXPECT_EQ(ran.result.denials.size(), addresses.size()) << ran.err;
+    for (const Denial& denial : ran.result.denials)
+        EXPECT_THAT(denial.reason.value_or(""), HasSubstr("resolves to local address"));
+    EXPECT_EQ(ran.result.denials[0].resolved, "127.0.0.1");
+    EXPECT_THAT(ran.out, HasSubstr("resolves to local address 169.254.169.254" + server.at() + " (metadata)"));
+    EXPECT_EQ(server.connections(), 0);
+}
+
+TEST_F(ProxyRules, TheHostsOwnAddressesAreLocalToo) {
+    std::vector<std::string> own;
+    for (const IpAddress& address : own_addresses())
+        if (!needs_own_rule(classify(address))) own.push_back(address.text());
+    if (own.empty()) GTEST_SKIP() << "this machine has loopback addresses only";
+    names().add("me.test", {own.front()});
+    Session session = open_domains({"me.test"});
+    const Ran ran = talk(session, "print(tunnel('me.test:1')[1])");
+    EXPECT_EQ(ran.out, "403\n");
+    EXPECT_THAT(only_denial(ran).reason.value_or(""), HasSubstr("(an address of this machine)"));
+}
+
+TEST_F(ProxyRules, AnExplicitGrantOfLoopbackWorks) {
+    const TestServer server("http", "dev");
+    const TestServer other("http", "other");
+    Session session = open_domains({"localhost" + server.at()});
+    const Ran ran = session.sh("curl -sS http://localhost" + server.at() + "/a; curl -sS http://localhost" + other.at() +
+                               "/; curl -s -o /dev/null -w '%{http_code}\\n' -p https://localhost" + other.at());
+    EXPECT_THAT(ran.out, ::testing::StartsWith("dev GET /a localhost" + server.at() + "\nsandpipe: the policy"));
+    EXPECT_THAT(refused(ran), ElementsAre("localhost" + other.at(), "localhost" + other.at()));
+    EXPECT_EQ(other.connections(), 0);
+    EXPECT_EQ(session.sh("curl -sS http://127.0.0.1" + server.at() + "/").code(), 7) << "that is the session's own";
+}
+
+TEST_F(ProxyRules, ThereIsOneLookupAndItsAddressIsDialled) {
+    const TestServer server("http");
+    names().add("turn.test", {"127.0.0.1"});
+    names().add("turn.test", {"169.254.169.254"});
+    Session session = open_domains({"turn.test", "127.0.0.1" + server.at()});
+    const int count = rounds(50);
+    const Ran ran = talk(session, "print([get('http://turn.test" + server.at() + "/').split()[1] for _ in range(" +
+                                      std::to_string(count) + ")])");
+    std::string expected = "[";
+    for (int i = 0; i < count; ++i) expected += std::string(i == 0 ? "" : ", ") + (i % 2 == 0 ? "'200'" : "'403'");
+    EXPECT_EQ(ran.out, expected + "]\n");
+    EXPECT_EQ(names().lookups("turn.test"), count);
+    EXPECT_EQ(ran.result.denials.size(), static_cast<std::size_t>(count / 2));
+}
+
+TEST_F(ProxyRules, FurtherAddressesAreTriedInTurn) {
+    const TestServer server("http", "second");
+    names().add("many.test", {"169.254.169.254", "127.0.0.9", "127.0.0.1"});
+    Session session = open_domains({"many.test", "127.0.0.1" + server.at(), "127.0.0.9"});
+    const Ran ran = talk(session, "print(get('http://many.test" + server.at() + "/').split()[1])");
+    EXPECT_EQ(ran.out, "200\n");
+    EXPECT_THAT(refused(ran), IsEmpty());
+}
+
+TEST_F(ProxyRules, WhatCannotBeReachedIsNoDenial) {
+    int closed = 0;
+    {
+        const TestServer gone("echo");
+        closed = gone.port();
+    }
+    names().add("empty.test", {});
+    Session session = open_domains({"none.test", "empty.test", "127.0.0.1"});
+    const Ran ran = talk(session, "p=" + std::to_string(closed) + R"(
+print(get('http://none.test/').split('\r\n\r\n')[1],end='')
+print(tunnel('empty.test:1')[1],tunnel(f'127.0.0.1:{p}')[1],socks('none.test',1)[1],socks('127.0.0.1',p)[1])
+)");
+    EXPECT_THAT(ran.out, ::testing::StartsWith("sandpipe: none.test does not resolve: "));
+    EXPECT_THAT(ran.out, ::testing::EndsWith("\n502 502 4 5\n"));
+    EXPECT_THAT(ran.result.denials, IsEmpty());
+}
+
+TEST_F(ProxyRules, NoRulesMeanNoProxies) {
+    Session session = open_domains({});
+    EXPECT_EQ(talk(session, "print(socket.socket().connect_ex(('127.0.0.1',3128)))").out, "111\n");
+    EXPECT_EQ(session.sh("env | grep -ci proxy; ls /dev/sandpipe").out, "0\n");
+}
+
+TEST_F(ProxyRules, DenyAllIsAWarningAndStillRefuses) {
+    Session session = open_domains({"ok.test"}, {"*"});
+    EXPECT_THAT(session.warnings(), ElementsAre(HasSubstr("deny * shadows every allow")));
+    const Ran ran = talk(session, "print(tunnel('ok.test:443')[1])");
+    EXPECT_EQ(ran.out, "403\n");
+    EXPECT_EQ(only_denial(ran).rule, "deniedDomains *");
+}
+
+TEST_F(ProxyRules, TwoSessionsNeverMix) {
+    const TestServer a("http", "a");
+    const TestServer b("http", "b");
+    for (const char* name : {"a.test", "b.test"}) names().add(name, {"127.0.0.1"});
+    Session first = open_domains({"a.test" + a.at(), "127.0.0.1" + a.at()});
+    Session second = open_domains({"b.test" + b.at(), "127.0.0.1" + b.at()});
+    const auto lines = [&](int times) {
+        return "for i in range(" + std::to_string(times) + "):\n  print(get('http://a.test" + a.at() +
+               "/').split()[1],get('http://b.test" + b.at() + "/').split()[1])\n";
+    };
+    const int count = rounds(20);
+    Running one = first.start(client(lines(count)));
+    Running two = second.start(client(lines(count)));
+    const Ran ran_one = one.finish();
+    const Ran ran_two = two.finish();
+    std::string for_one;
+    std::string for_two;
+    for (int i = 0; i < count; ++i) {
+        for_one += "200 403\n";
+        for_two += "403 200\n";
+    }
+    EXPECT_EQ(ran_one.out, for_one);
+    EXPECT_EQ(ran_two.out, for_two);
+    EXPECT_THAT(refused(ran_one), ::testing::Each("b.test" + b.at()));
+    EXPECT_THAT(refused(ran_two), ::testing::Each("a.test" + a.at()));
+    EXPECT_EQ(ran_one.result.denials.size() + ran_two.result.denials.size(), 2U * static_cast<unsigned>(count));
+}
+
+TEST_F(ProxyRules, NothingLeadsAroundTheProxies) {
+    Session session = open_domains({"ok.test"});
+    const Ran ran = session.python(
+        "import socket\n"
+        "def no(f,k,a):\n"
+        "  s=socket.socket(f,k); s.settimeout(3); return s.connect_ex(a)\n"
+        "print(no(socket.AF_INET,socket.SOCK_STREAM,('192.0.2.1',443)),no(socket.AF_INET6,socket.SOCK_STREAM,('2001:db8::1',443)),"
+        "no(socket.AF_INET,socket.SOCK_DGRAM,('8.8.8.8',53)),no(socket.AF_INET,socket.SOCK_STREAM,('169.254.169.254',80)))\n"
+        "try: socket.getaddrinfo('ok.test',80)\n"
+        "except socket.gaierror as e: print('no name')\n");
+    EXPECT_EQ(ran.out, "101 101 101 101\nno name\n") << ran.err;
+    EXPECT_EQ(names().lookups("ok.test"), 0);
+    EXPECT_NE(session.sh("curl --noproxy '*' -sS --max-time 5 http://192.0.2.1/").code(), 0);
+}
+
+}  // namespace
+}  // namespace sandpipe::testing

@@ -1,0 +1,1 @@
+#include "support/proxy_fixture.hpp"

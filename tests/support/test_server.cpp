@@ -1,0 +1,107 @@
+#include "support/test_server.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <stdexcept>
+
+namespace sandpipe::testing {
+namespace {
+
+constexpr const char* kScript = R"(
+import hashlib,http.server,socket,socketserver,sys
+kind,name=sys.argv[1:3]
+accepted=0
+class Threads(socketserver.ThreadingTCPServer):
+  allow_reuse_address=True; daemon_threads=True; request_queue_size=1024
+  def process_request(self,request,address):
+    global accepted
+    accepted+=1
+    super().process_request(request,address)
+  def handle_error(self,request,address): pass
+class Http(http.server.BaseHTTPRequestHandler):
+  protocol_version='HTTP/1.1'
+  def log_message(self,*a): pass
+  def answer(self,body):
+    self.send_response(200); self.send_header('Content-Length',str(len(body))); self.end_headers(); self.wfile.write(body)
+  def do_GET(self):
+    what,_,count=self.path.strip('/').partition('/')
+    body=b'x'*int(count) if count.isdigit() else b''
+    if what=='bytes': return self.answer(body)
+    if what=='chunks':
+      self.send_response(200); self.send_header('Transfer-Encoding','chunked'); self.end_headers()
+      for i in range(0,len(body),1000):
+        part=body[i:i+1000]; self.wfile.write(b'%x\r\n%s\r\n'%(len(part),part))
+      return self.wfile.write(b'0\r\n\r\n')
+    if what=='unsized':
+      self.send_response(200); self.end_headers(); self.wfile.write(body); self.close_connection=True; return
+    if what=='cut':
+      self.send_response(200); self.send_header('Content-Length',count); self.end_headers()
+      self.wfile.write(body[:len(body)//2]); self.close_connection=True; return
+    if what=='upgrade':
+      self.wfile.write(b'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'); self.wfile.flush()
+      while (data:=self.connection.recv(65536)): self.connection.sendall(data)
+      self.close_connection=True; return
+    self.answer(f'{name} GET {self.path} {self.headers["Host"]}\n'.encode())
+  def do_POST(self): self.answer(self.rfile.read(int(self.headers['Content-Length'])))
+class Echo(socketserver.BaseRequestHandler):
+  def handle(self):
+    while (data:=self.request.recv(65536)): self.request.sendall(data)
+class Source(socketserver.StreamRequestHandler):
+  def handle(self):
+    self.wfile.write(b'y'*int(self.rfile.readline())); self.wfile.flush()
+    self.request.shutdown(socket.SHUT_WR)
+    while self.request.recv(65536): pass
+class Sink(socketserver.BaseRequestHandler):
+  def handle(self):
+    digest=hashlib.sha256(); count=0
+    while (data:=self.request.recv(65536)): digest.update(data); count+=len(data)
+    self.request.sendall(f'{count} {digest.hexdigest()}\n'.encode())
+import threading
+server=Threads(('127.0.0.1',0),{'http':Http,'echo':Echo,'source':Source,'sink':Sink}[kind])
+threading.Thread(target=server.serve_forever,daemon=True).start()
+print(server.server_address[1],flush=True)
+for line in sys.stdin: print(accepted,flush=True)
+)";
+
+}  // namespace
+
+TestServer::TestServer(const std::string& kind, const std::string& name) {
+    int in[2];
+    int out[2];
+    if (::pipe2(in, O_CLOEXEC) < 0 || ::pipe2(out, O_CLOEXEC) < 0) throw std::runtime_error("no pipes for a server");
+    const unique_fd child_in(in[0]);
+    const unique_fd child_out(out[1]);
+    commands_.reset(in[1]);
+    answers_.reset(out[0]);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+        ::dup2(in[0], STDIN_FILENO);
+        ::dup2(out[1], STDOUT_FILENO);
+        ::execl("/usr/bin/python3", "python3", "-I", "-S", "-c", kScript, kind.c_str(), name.c_str(), nullptr);
+        ::_exit(127);
+    }
+    port_ = std::atoi(read_line().c_str());
+    if (port_ == 0) throw std::runtime_error("the " + kind + " server did not start");
+}
+
+TestServer::~TestServer() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+}
+
+int TestServer::connections() const {
+    if (::write(commands_.get(), "\n", 1) != 1) return -1;
+    return std::atoi(read_line().c_str());
+}
+
+std::string TestServer::read_line() const {
+    std::string line;
+    char byte = 0;
+    while (::read(answers_.get(), &byte, 1) == 1 && byte != '\n') line += byte;
+    return line;
+}
+
+}  // namespace sandpipe::testing

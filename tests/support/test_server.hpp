@@ -1,0 +1,39 @@
+#pragma once
+
+#include <sandpipe/unique_fd.hpp>
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace sandpipe::testing {
+
+/// A server on 127.0.0.1 of the host, as a process that ends with this object. Kinds:
+///   http   HTTP/1.1 with keep-alive: every GET answers "NAME METHOD PATH HOST\n", /bytes/N that many, /chunks/N in
+///          chunks, /unsized/N until its close, /cut/N half of N; POST answers its body; /upgrade echoes after a 101
+///   echo   sends back what it gets, and its end
+///   source sends as many bytes as the first line asks for, then its end, and reads until the client's
+///   sink   reads to the client's end, then answers with the count and SHA-256
+class TestServer {
+  public:
+    explicit TestServer(const std::string& kind, const std::string& name = "server");
+    TestServer(const TestServer&) = delete;
+    TestServer& operator=(const TestServer&) = delete;
+    ~TestServer();
+
+    [[nodiscard]] int port() const noexcept { return port_; }
+    /// ":PORT"
+    [[nodiscard]] std::string at() const { return ":" + std::to_string(port_); }
+    /// Connections that it has accepted so far.
+    [[nodiscard]] int connections() const;
+
+  private:
+    std::string read_line() const;
+
+    pid_t pid_ = -1;
+    unique_fd commands_;
+    unique_fd answers_;
+    int port_ = 0;
+};
+
+}  // namespace sandpipe::testing
