@@ -13,6 +13,8 @@
 namespace sandpipe {
 namespace {
 
+constexpr std::string_view kGlobCharacters = "*?[";
+
 [[noreturn]] void refuse(const std::string& text) { throw Error(Errc::invalid_sandbox_config, text); }
 
 std::string at(const std::string& key, std::size_t index) { return key + "[" + std::to_string(index) + "]"; }
