@@ -26,13 +26,13 @@ struct Explanation {
     std::string place;  ///< what the target leads to
 };
 
-/// Answers what a session under one policy would do, by the plan that the session would be made from. It speaks for
-/// the policy as it meets the file system at construction: permissions of the files, and whether they exist, come on
-/// top of that. Changes nothing and starts nothing. One thread at a time.
+/// Answers what a session under one policy would do, by the plan that the session would be made from. It
+/// speaks for the policy as it meets the file system at construction: permissions of the files, and whether
+/// they exist, come on top of that. Changes nothing and starts nothing. One thread at a time.
 class Explainer {
   public:
-    /// `workspace` as in SrtEnforcerOptions; "~" is HOME, as for a Runtime. `bin_shell` may always be executed. Throws
-    /// `Error` as `srt_enforcer` does for a wrong policy or workspace.
+    /// `workspace` as in SrtEnforcerOptions; "~" is HOME, as for a Runtime. `bin_shell` may always be
+    /// executed. Throws `Error` as `srt_enforcer` does for a wrong policy or workspace.
     Explainer(const SandboxPolicy& policy, const std::string& workspace,
               const std::string& bin_shell = "/bin/bash");
     Explainer(Explainer&&) noexcept;

@@ -12,8 +12,8 @@ awaitable<Ending> run_command(Host& host, RunOptions options);
 /// `sandpipe exec`: without a sandbox.
 awaitable<Ending> exec_command(Host& host, ExecOptions options);
 
-/// `sandpipe explain`: prints what a sandbox would say; 0 when everything is allowed, else 1. Throws `Error` for a wrong
-/// policy, before anything is printed.
+/// `sandpipe explain`: prints what a sandbox would say; 0 when everything is allowed, else 1. Throws `Error`
+/// for a wrong policy, before anything is printed.
 Ending explain_command(const ExplainOptions& options);
 
 }  // namespace sandpipe::cli

@@ -17,7 +17,8 @@ namespace sandpipe::cli {
 namespace {
 
 ExplainedAct act_of(const std::string& name) {
-    constexpr std::array kActs{ExplainedAct::read, ExplainedAct::write, ExplainedAct::exec, ExplainedAct::connect};
+    constexpr std::array kActs{ExplainedAct::read, ExplainedAct::write, ExplainedAct::exec,
+                               ExplainedAct::connect};
     for (const ExplainedAct act : kActs)
         if (to_string(act) == name) return act;
     return ExplainedAct::connect;
@@ -43,7 +44,8 @@ Ending explain_command(const ExplainOptions& options) {
     const Explainer explainer(make_policy(options.policy, &warnings), options.policy.workspace.value_or(""));
     std::string noted;
     for (const std::string& warning : warnings) noted += "sandpipe: warning: " + warning + "\n";
-    if (const std::error_code error = write_fully(STDERR_FILENO, noted, nullptr)) return broken_output(error, 0);
+    if (const std::error_code error = write_fully(STDERR_FILENO, noted, nullptr))
+        return broken_output(error, 0);
     const ExplainedAct act = act_of(options.act);
     std::string text;
     bool all_allowed = true;

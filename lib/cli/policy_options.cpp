@@ -39,8 +39,9 @@ std::string read_file(const Source& source) {
         if (size > 0) text.append(buffer.data(), static_cast<std::size_t>(size));
         if (size < 0 && errno != EINTR) error = -errno;
     }
-    throw Error(Errc::invalid_sandbox_config,
-                source.words() + (error < 0 ? std::system_category().message(-error) : "is larger than 4 MiB"));
+    throw Error(
+        Errc::invalid_sandbox_config,
+        source.words() + (error < 0 ? std::system_category().message(-error) : "is larger than 4 MiB"));
 }
 
 /// What `read` makes of the file's JSON; its errors name the file.

@@ -87,7 +87,8 @@ class FileView {
     unique_fd relay_;  // invalid where the session has no proxies
     std::vector<Device> devices_;
     std::map<std::string, unique_fd> origins_;  // where the trees were taken, the innermost last
-    std::vector<unique_fd> slots_;              // closed with this object, as origins_: each is a way around what was put over it
+    std::vector<unique_fd>
+        slots_;  // closed with this object, as origins_: each is a way around what was put over it
 };
 
 Outcome FileView::lay_out() {
@@ -145,8 +146,8 @@ int FileView::take_tree(const MountOp& op) {
     return error;
 }
 
-/// As bind_read_only, but cloned from what the host has at the place: a clone costs as much as its source has mounts
-/// on it, and a writable tree may get thousands.
+/// As bind_read_only, but cloned from what the host has at the place: a clone costs as much as its source has
+/// mounts on it, and a writable tree may get thousands.
 int FileView::protect(const std::string& path) {
     const auto above = std::find_if(origins_.rbegin(), origins_.rend(),
                                     [&](const auto& origin) { return wire::holds(origin.first, path); });

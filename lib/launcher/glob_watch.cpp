@@ -28,7 +28,8 @@ struct CloseDirectory {
 bool is_directory(DIR* parent, const dirent& entry) {
     if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_DIR;
     struct stat found {};
-    return ::fstatat(::dirfd(parent), entry.d_name, &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(found.st_mode);
+    return ::fstatat(::dirfd(parent), entry.d_name, &found, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISDIR(found.st_mode);
 }
 
 bool is_dots(std::string_view name) { return name == "." || name == ".."; }
@@ -95,8 +96,8 @@ void GlobWatch::search(std::string place, const Found& found) {
 
 void GlobWatch::watch(const std::string& directory) {
     if (!events_) return;
-    const int number =
-        ::inotify_add_watch(events_.get(), directory.c_str(), IN_CREATE | IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW);
+    const int number = ::inotify_add_watch(events_.get(), directory.c_str(),
+                                           IN_CREATE | IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW);
     if (number >= 0) {
         directories_[number] = directory;
     } else if (errno == ENOENT || errno == ENOTDIR) {

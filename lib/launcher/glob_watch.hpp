@@ -11,17 +11,17 @@
 
 namespace sandpipe::launcher {
 
-/// Tells what the host makes or moves to names that a denying glob matches (inotify(7)), so that a command's start
-/// costs one system call and not a search. Directories of which the kernel will not take any more watches are
-/// searched each time instead. Single-threaded.
+/// Tells what the host makes or moves to names that a denying glob matches (inotify(7)), so that a command's
+/// start costs one system call and not a search. Directories of which the kernel will not take any more
+/// watches are searched each time instead. Single-threaded.
 class GlobWatch {
   public:
     /// `rules` must outlive it.
     void start(const wire::AccessRules& rules);
 
     using Found = std::function<void(const std::string& path)>;
-    /// Calls `found` for every name that matches and may be new since the last call; the first time for all that
-    /// exist.
+    /// Calls `found` for every name that matches and may be new since the last call; the first time for all
+    /// that exist.
     void take(const Found& found);
 
   private:

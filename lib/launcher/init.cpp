@@ -174,7 +174,8 @@ void Init::watch_listener() {
 }
 
 void Init::on_notification() {
-    // The first notified call that is no execve shows that execve succeeded: the host hears of that before any denial.
+    // The first notified call that is no execve shows that execve succeeded: the host hears of that before
+    // any denial.
     if (!started_ && !failed_) on_channel();
     supervisor_.on_notification(started_);
 }

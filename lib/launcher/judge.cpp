@@ -42,7 +42,8 @@ struct Load {
 /// "**/NAME" matches a name wherever it stands below its place, so what comes from there brings nothing new.
 bool matched_before(const wire::AccessRule& rule, std::string_view from) {
     constexpr std::string_view kAnywhere = "**/";
-    const bool anywhere = rule.glob.starts_with(kAnywhere) && rule.glob.find('/', kAnywhere.size()) == std::string::npos;
+    const bool anywhere =
+        rule.glob.starts_with(kAnywhere) && rule.glob.find('/', kAnywhere.size()) == std::string::npos;
     return anywhere && wire::holds(rule.place, from);
 }
 
@@ -51,7 +52,8 @@ Judgement judge_arrival(const wire::AccessRules& rules, std::string_view place, 
     Judgement judgement = judge_write(rules, place, kPerform);
     if (denies(judgement) || (kind != Kind::directory && kind != Kind::symlink)) return judgement;
     for (const wire::AccessRule* rule : rules.protected_below(place))
-        if (kind == Kind::symlink || load.brings(wire::relative_to(place, rule->place))) return protects(*rule);
+        if (kind == Kind::symlink || load.brings(wire::relative_to(place, rule->place)))
+            return protects(*rule);
     // No glob looks through links.
     if (kind == Kind::symlink) return kPerform;
     for (const wire::AccessRule* rule : rules.globs_below(place))
@@ -160,7 +162,8 @@ Judgement judge_rename(const wire::AccessRules& rules, const Rename& rename) {
             judge_arrival(rules, to.place, from.kind, {rename.from_brings, rename.from_matches, from.place});
     if (!denies(judgement) && exchange) judgement = judge_departure(rules, to);
     if (!denies(judgement) && exchange)
-        judgement = judge_arrival(rules, from.place, to.kind, {rename.to_brings, rename.to_matches, to.place});
+        judgement =
+            judge_arrival(rules, from.place, to.kind, {rename.to_brings, rename.to_matches, to.place});
     return judgement;
 }
 

@@ -37,7 +37,8 @@ struct Judgement {
 /// Tells whether what is moved would bring something to the place `tail` below its new name.
 using BringsAlong = std::function<bool(std::string_view tail)>;
 
-/// Tells whether a directory that is moved to `place` would bring something there that the glob of `rule` matches.
+/// Tells whether a directory that is moved to `place` would bring something there that the glob of `rule`
+/// matches.
 using BringsMatch = std::function<bool(const wire::AccessRule& rule, std::string_view place)>;
 
 /// Whether open flags ask for anything but reading what exists; the same condition as in the filter.
@@ -49,8 +50,8 @@ using BringsMatch = std::function<bool(const wire::AccessRule& rule, std::string
 /// Contents or attributes of what exists.
 [[nodiscard]] Judgement judge_change(const wire::AccessRules& rules, const Site& site);
 [[nodiscard]] Judgement judge_execute(const wire::AccessRules& rules, const Site& site);
-/// A file is mapped to be executed. `is_program`: it is made to be started, so that a loader would start what only
-/// execve may. What a command can write, or nobody can name, is no library.
+/// A file is mapped to be executed. `is_program`: it is made to be started, so that a loader would start what
+/// only execve may. What a command can write, or nobody can name, is no library.
 [[nodiscard]] Judgement judge_map(const wire::AccessRules& rules, const Site& site, bool is_program);
 /// mkdir and mknod; symlink with `Kind::symlink`, which may not stand above a protected place either: it
 /// would lead to a copy of it somewhere else.

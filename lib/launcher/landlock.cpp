@@ -12,9 +12,9 @@
 namespace sandpipe::launcher {
 namespace {
 
-// Reading is not handled: what a policy denies there stands below what it allows, which Landlock cannot express; masks
-// do it. Executing is, for the commands and where only a list may be executed. Nor is ioctl on devices: terminals need it, and the view has no
-// others but granted ones.
+// Reading is not handled: what a policy denies there stands below what it allows, which Landlock cannot
+// express; masks do it. Executing is, for the commands and where only a list may be executed. Nor is ioctl on
+// devices: terminals need it, and the view has no others but granted ones.
 constexpr std::uint64_t kWriteExisting = sys::kLandlockWriteFile | sys::kLandlockTruncate;
 constexpr std::uint64_t kChangeNames =
     sys::kLandlockRemoveDir | sys::kLandlockRemoveFile | sys::kLandlockMakeChar | sys::kLandlockMakeDir |
@@ -113,7 +113,8 @@ Outcome make_rulesets(const wire::SessionPlan& plan, Confinement& confinement) {
     if (abi == 0) return fail(Stage::landlock, ENOSYS, "Landlock");
     const bool restricted = plan.rules.restrict_execute;
     int error = make_ruleset(abi, 0, confinement.outer_ruleset);
-    if (error == 0) error = make_ruleset(abi, restricted ? sys::kLandlockExecute : 0, confinement.inner_ruleset);
+    if (error == 0)
+        error = make_ruleset(abi, restricted ? sys::kLandlockExecute : 0, confinement.inner_ruleset);
     if (error < 0) return fail(Stage::landlock, -error, "landlock_create_ruleset");
     for (const wire::MountOp& op : plan.mounts)
         if (Outcome failure = grant_step(op, handled_rights(abi), confinement)) return failure;

@@ -25,13 +25,15 @@ constexpr mode_t kMaskWithHoles = 0111;
 
 bool inside_writable(const AccessRules& rules, const std::string& place) {
     bool inside = false;
-    rules.visit_above(place, [&](const AccessRule& rule) { inside = inside || rule.access == Access::allow_write; });
+    rules.visit_above(place,
+                      [&](const AccessRule& rule) { inside = inside || rule.access == Access::allow_write; });
     return inside;
 }
 
 bool grants_below(const AccessRules& rules, const std::string& place) {
     bool grants = false;
-    rules.visit_below(place, [&](const AccessRule& rule) { grants = grants || rule.access == Access::allow_read; });
+    rules.visit_below(place,
+                      [&](const AccessRule& rule) { grants = grants || rule.access == Access::allow_read; });
     return grants;
 }
 

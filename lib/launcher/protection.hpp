@@ -12,13 +12,14 @@
 
 namespace sandpipe::launcher {
 
-/// Sees to it that what the rules deny is covered when a command starts, whatever the host did since the last one. A
-/// rename over a mounted-on file detaches the mount (mount_namespaces(7)), and a denied name that did not exist may
-/// exist now. Looks at every place that is denied by its name, two system calls each, and at what has come to names that
-/// a glob denies.
+/// Sees to it that what the rules deny is covered when a command starts, whatever the host did since the last
+/// one. A rename over a mounted-on file detaches the mount (mount_namespaces(7)), and a denied name that did
+/// not exist may exist now. Looks at every place that is denied by its name, two system calls each, and at
+/// what has come to names that a glob denies.
 class Protection {
   public:
-    /// In the cell, after its files are laid out, and before there is any init: covers what appeared in between. `plan` and `masks` must outlive it.
+    /// In the cell, after its files are laid out, and before there is any init: covers what appeared in
+    /// between. `plan` and `masks` must outlive it.
     [[nodiscard]] Outcome prepare(const wire::SessionPlan& plan, const Masks& masks);
 
     struct Renewal {

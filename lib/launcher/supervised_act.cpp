@@ -215,15 +215,14 @@ Answer Attempt::rename() {
     if (error == 0) error = Resolver(caller_).find_entry(call_.second_directory, call_.second_path, to);
     if (error < 0) return refused(error);
     const auto flags = static_cast<unsigned>(call_.flags);
-    const Rename rename{from.site(), to.site(), flags,
-                        [&](std::string_view tail) { return brings_along(from, tail); },
-                        [&](std::string_view tail) { return brings_along(to, tail); },
-                        [&](const wire::AccessRule& rule, std::string_view place) {
-                            return brings_match(from, rule, place);
-                        },
-                        [&](const wire::AccessRule& rule, std::string_view place) {
-                            return brings_match(to, rule, place);
-                        }};
+    const Rename rename{
+        from.site(),
+        to.site(),
+        flags,
+        [&](std::string_view tail) { return brings_along(from, tail); },
+        [&](std::string_view tail) { return brings_along(to, tail); },
+        [&](const wire::AccessRule& rule, std::string_view place) { return brings_match(from, rule, place); },
+        [&](const wire::AccessRule& rule, std::string_view place) { return brings_match(to, rule, place); }};
     return settle(judge_rename(rules_, rename), from, to, [&] {
         return result_of(::renameat2(from.directory.get(), from.last().c_str(), to.directory.get(),
                                      to.last().c_str(), flags));

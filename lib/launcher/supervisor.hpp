@@ -45,8 +45,9 @@ class Supervisor {
     /// To poll for reading; -1 while there is none.
     [[nodiscard]] int listener() const noexcept { return listener_.get(); }
 
-    /// The listener is readable: takes one notification and answers it, or reports it and lets it wait. Until the
-    /// command's program has `started`, its execve is left to the kernel: it is the start that fails then.
+    /// The listener is readable: takes one notification and answers it, or reports it and lets it wait. Until
+    /// the command's program has `started`, its execve is left to the kernel: it is the start that fails
+    /// then.
     void on_notification(bool started);
     /// A child of this process has been reaped: true if it worked for a call, which ends now.
     bool on_child(pid_t pid);

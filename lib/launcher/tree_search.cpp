@@ -32,7 +32,8 @@ Directory open_directory(int parent, const std::string& name) {
 bool is_directory(DIR* parent, const dirent& entry) {
     if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_DIR;
     struct stat found {};
-    return ::fstatat(::dirfd(parent), entry.d_name, &found, AT_SYMLINK_NOFOLLOW) < 0 || S_ISDIR(found.st_mode);
+    return ::fstatat(::dirfd(parent), entry.d_name, &found, AT_SYMLINK_NOFOLLOW) < 0 ||
+           S_ISDIR(found.st_mode);
 }
 
 class TreeSearch {

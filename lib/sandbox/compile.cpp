@@ -79,8 +79,8 @@ PolicyEntry entry_of(const std::string& key, std::size_t index, const PathPatter
     return entry;
 }
 
-/// The entries of one list, resolved as far as they are without globs. A name that exists just as it is written is
-/// meant too, whatever its characters.
+/// The entries of one list, resolved as far as they are without globs. A name that exists just as it is
+/// written is meant too, whatever its characters.
 std::vector<PolicyEntry> entries_of(const std::string& key, const std::vector<PathPattern>& patterns,
                                     const PathBase& base) {
     std::vector<PolicyEntry> entries;
@@ -108,13 +108,14 @@ bool is_named(const PolicyEntry& glob, const std::vector<PolicyEntry>& entries) 
                        [&](const PolicyEntry& entry) { return entry.where == glob.where; });
 }
 
-/// What a glob allows is what exists: mounts and Landlock are about files, not names. A link may have been made by
-/// a command, so its name grants nothing.
+/// What a glob allows is what exists: mounts and Landlock are about files, not names. A link may have been
+/// made by a command, so its name grants nothing.
 std::vector<PolicyEntry> without_globs(Access access, std::vector<PolicyEntry> entries, const PathBase& base,
                                        PolicyRules& rules) {
     const auto glob = std::stable_partition(entries.begin(), entries.end(),
                                             [](const PolicyEntry& entry) { return entry.glob.empty(); });
-    const std::vector<PolicyEntry> globs(std::make_move_iterator(glob), std::make_move_iterator(entries.end()));
+    const std::vector<PolicyEntry> globs(std::make_move_iterator(glob),
+                                         std::make_move_iterator(entries.end()));
     entries.erase(glob, entries.end());
     GlobFinds finds = find_globs(queries_of(access, globs), rules.found.rules, base.facts);
     std::vector<bool> used(globs.size());

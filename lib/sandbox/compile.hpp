@@ -27,10 +27,10 @@ struct CompiledPolicy {
 /// into mounts. Reads the file system through `facts` only and changes nothing. The order of a list never
 /// matters.
 ///
-/// `workspace` is absolute and an existing directory; `home` is what "~" means, empty where there is none; `bin_shell`
-/// may be executed even where execution is restricted.
-/// Throws `Error` E_INVALID_SANDBOX_CONFIG naming the key and index for what cannot be granted or denied,
-/// E_SANDBOX_POLICY_CONFLICT for a device that is granted and denied.
+/// `workspace` is absolute and an existing directory; `home` is what "~" means, empty where there is none;
+/// `bin_shell` may be executed even where execution is restricted. Throws `Error` E_INVALID_SANDBOX_CONFIG
+/// naming the key and index for what cannot be granted or denied, E_SANDBOX_POLICY_CONFLICT for a device that
+/// is granted and denied.
 [[nodiscard]] CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace,
                                      std::string_view home, const PathFacts& facts,
                                      std::string_view bin_shell = {});

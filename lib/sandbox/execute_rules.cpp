@@ -78,7 +78,9 @@ class LoaderSearch {
 
 bool touches_executables(const wire::AccessRules& rules, std::string_view place) {
     bool touches = false;
-    const auto look = [&](const AccessRule& rule) { touches = touches || rule.access == Access::allow_execute; };
+    const auto look = [&](const AccessRule& rule) {
+        touches = touches || rule.access == Access::allow_execute;
+    };
     rules.visit_above(place, look);
     rules.visit_below(place, look);
     return touches;

@@ -42,8 +42,10 @@ Explanation Explainer::explain(ExplainedAct act, const std::string& target) cons
     if (target.empty()) refuse("the target of explain is empty; accepted: a path");
     if (target.find('\0') != std::string::npos) refuse("the target of explain has a NUL byte in it");
     if (act == ExplainedAct::connect)
-        refuse("explain connect is not supported yet: this version has no rules for connections, and the network is "
-               "none or, with network.disabled, the host's; accepted: read, write, exec");
+        refuse(
+            "explain connect is not supported yet: this version has no rules for connections, and the "
+            "network is "
+            "none or, with network.disabled, the host's; accepted: read, write, exec");
     const std::string absolute = absolute_path(target, parts_->workspace, parts_->home, "the target");
     return explain_place(parts_->compiled, act, resolve_path(absolute, parts_->facts));
 }

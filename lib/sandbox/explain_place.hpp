@@ -8,6 +8,7 @@
 namespace sandpipe {
 
 /// What a session made from `compiled` says to `act` (not connect) at a place of the host. Pure.
-[[nodiscard]] Explanation explain_place(const CompiledPolicy& compiled, ExplainedAct act, const ResolvedPath& path);
+[[nodiscard]] Explanation explain_place(const CompiledPolicy& compiled, ExplainedAct act,
+                                        const ResolvedPath& path);
 
 }  // namespace sandpipe

@@ -15,9 +15,9 @@ struct GitWorktree {
     std::vector<std::string> others;  ///< files of its other worktrees that git needs to write only there
 };
 
-/// Looks at the `.git` of a resolved directory. It may have been written by a command, and so may all that it names: the
-/// pointer is believed only if it leads, without any symbolic link, to an entry of a repository's worktrees whose own
-/// pointer leads back to this very file.
+/// Looks at the `.git` of a resolved directory. It may have been written by a command, and so may all that it
+/// names: the pointer is believed only if it leads, without any symbolic link, to an entry of a repository's
+/// worktrees whose own pointer leads back to this very file.
 [[nodiscard]] GitWorktree find_git_worktree(const std::string& directory, const PathFacts& facts);
 
 }  // namespace sandpipe

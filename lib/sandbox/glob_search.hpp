@@ -28,8 +28,8 @@ struct GlobFinds {
     std::vector<std::string> warnings;  ///< directories that could not be searched
 };
 
-/// What exists and matches. Looks no further into a directory than a glob may match there, nor through links, nor
-/// below what a glob matched already, unless `rules` allow reading it in spite of that. Throws `Error`
+/// What exists and matches. Looks no further into a directory than a glob may match there, nor through links,
+/// nor below what a glob matched already, unless `rules` allow reading it in spite of that. Throws `Error`
 /// E_INVALID_SANDBOX_CONFIG for a glob that has to search, or finds, more than a session's start may take.
 [[nodiscard]] GlobFinds find_globs(const std::vector<GlobQuery>& queries, const wire::AccessRules& rules,
                                    const PathFacts& facts);

@@ -30,7 +30,8 @@ std::vector<std::string_view> names_in_force(const FilesystemPolicy& policy) {
 }
 
 std::string rule_text(std::string_view name) {
-    return std::string(name) + (is_git_config(name) ? " (always denied without allowGitConfig)" : " (always denied)");
+    return std::string(name) +
+           (is_git_config(name) ? " (always denied without allowGitConfig)" : " (always denied)");
 }
 
 class MandatorySearch {
@@ -108,11 +109,13 @@ class MandatorySearch {
         }
         const bool any = std::any_of(names_.begin(), names_.end(),
                                      [](std::string_view name) { return first_name(name) == kGit; });
-        if (any) deny(git, path.fact.exists() ? ".git (always denied)" : ".git (always denied without allowGitInit)");
+        if (any)
+            deny(git,
+                 path.fact.exists() ? ".git (always denied)" : ".git (always denied without allowGitInit)");
     }
 
-    /// Repositories of submodules, whose names may have slashes, and what other worktrees have of their own. What a
-    /// command adds later is its own.
+    /// Repositories of submodules, whose names may have slashes, and what other worktrees have of their own.
+    /// What a command adds later is its own.
     void deny_in_git(const std::string& git) {
         for (const DirectoryEntry& entry : facts_.list(join_path(git, "worktrees")).entries) {
             const std::string worktree = join_path(join_path(git, "worktrees"), entry.name);

@@ -15,10 +15,11 @@ namespace sandpipe {
 /// What no command may write in a writable root, because programs on the host would run it or believe it. The
 /// one table: enforced, accepted by `mandatoryDenyExcept`, and printed by the documentation.
 inline constexpr std::array<std::string_view, 17> kMandatoryDenies{
-    ".gitconfig", ".gitmodules",      ".bashrc",        ".bash_profile", ".zshrc",
-    ".zprofile",  ".profile",         ".ripgreprc",     ".mcp.json",     ".vscode",
-    ".idea",      ".claude/commands", ".claude/agents", ".git/hooks",    ".git/config",
-    ".git/config.worktree", ".git/commondir"};
+    ".gitconfig",     ".gitmodules", ".bashrc",     ".bash_profile",
+    ".zshrc",         ".zprofile",   ".profile",    ".ripgreprc",
+    ".mcp.json",      ".vscode",     ".idea",       ".claude/commands",
+    ".claude/agents", ".git/hooks",  ".git/config", ".git/config.worktree",
+    ".git/commondir"};
 
 /// One name, or a directory and a name in it: the search for them goes no deeper.
 constexpr bool is_mandatory_name(std::string_view name) {

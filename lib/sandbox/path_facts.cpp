@@ -2,9 +2,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sandpipe/unique_fd.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <sandpipe/unique_fd.hpp>
 
 #include <array>
 #include <cerrno>

@@ -41,9 +41,8 @@ bool holds_any(std::string_view place, const std::vector<std::string>& others) {
 
 bool is_in_root(const wire::AccessRules& rules, std::string_view place) {
     bool found = false;
-    rules.visit_above(place, [&](const wire::AccessRule& rule) {
-        found = found || rule.access == Access::allow_write;
-    });
+    rules.visit_above(
+        place, [&](const wire::AccessRule& rule) { found = found || rule.access == Access::allow_write; });
     return found;
 }
 
@@ -204,7 +203,8 @@ void PolicyRules::deny_found(Access access, const PolicyEntry& glob, const GlobF
 void PolicyRules::deny_behind_link(Access access, const PolicyEntry& glob, const std::string& link) {
     const ResolvedPath path = resolve_path(link, facts_);
     const bool leads_astray = path.place == "/" || holds_any(path.place, found.rules.writable_roots());
-    if (leads_astray) warn(link + " leads to " + path.place + ", which is granted; only the link is protected");
+    if (leads_astray)
+        warn(link + " leads to " + path.place + ", which is granted; only the link is protected");
     if (leads_astray || is_in_own_tree(path.place)) return protect_way(path, glob.rule);
     add(access, path, glob.rule);
     warn_of_alias(path, glob.rule);

@@ -41,7 +41,8 @@ class PolicyRules {
     void deny_glob(wire::Access access, const PolicyEntry& entry);
     /// What exists and matches a denying glob gets a mount. The rules for what is allowed must be complete.
     void deny_found(wire::Access access, const PolicyEntry& glob, const GlobFind& name);
-    /// For roots in linked worktrees: their repository can be written too, where its pointers can be believed.
+    /// For roots in linked worktrees: their repository can be written too, where its pointers can be
+    /// believed.
     void allow_git_worktrees();
     /// The table of mandatory_denies.hpp, in every root that allow_write has added.
     void deny_mandatory();

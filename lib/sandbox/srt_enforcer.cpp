@@ -155,7 +155,8 @@ awaitable<std::shared_ptr<SandboxEnforcer>> make_enforcer(Runtime& runtime, SrtE
         throw Error(Errc::invalid_sandbox_config, "enableWeakerNestedSandbox is not supported yet");
     const HostPathFacts host;
     CompiledPolicy compiled =
-        compile(options.policy, find_workspace(options.workspace), find_home(detail::find_variable(core->environment(), "HOME")), host, options.bin_shell);
+        compile(options.policy, find_workspace(options.workspace),
+                find_home(detail::find_variable(core->environment(), "HOME")), host, options.bin_shell);
     SessionEnvironment environment =
         environment_of(options, core->environment(), compiled.git_safe_directories);
     if (!compiled.domains.empty())

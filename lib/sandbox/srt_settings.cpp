@@ -53,7 +53,8 @@ class SrtFile {
         if (filesystem.disabled && !credential_files_.empty())
             refuse("filesystem.disabled is true, so nothing would protect the files of credentials.files");
         // Their order in the file must not matter.
-        filesystem.deny_read.insert(filesystem.deny_read.end(), credential_files_.begin(), credential_files_.end());
+        filesystem.deny_read.insert(filesystem.deny_read.end(), credential_files_.begin(),
+                                    credential_files_.end());
         filesystem.missing_allow_write = MissingAllowWrite::skip;
         check_supported(settings_.policy);
         return std::move(settings_);
@@ -91,7 +92,8 @@ class SrtFile {
             case SrtTreatment::not_here:
                 return warn(place + " means nothing to sandpipe and is ignored");
             case SrtTreatment::restricts:
-                if (!asks_for_nothing(value)) refuse(place + " is not enforced by this version; leave it out");
+                if (!asks_for_nothing(value))
+                    refuse(place + " is not enforced by this version; leave it out");
         }
     }
 

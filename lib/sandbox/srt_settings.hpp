@@ -8,8 +8,8 @@ namespace sandpipe {
 
 /// What becomes of a key of a foreign settings file.
 enum class SrtTreatment : std::uint8_t {
-    taken,         ///< our key of the same name
-    credentials,   ///< files are denied for reading; variables are not passed on anyway
+    taken,        ///< our key of the same name
+    credentials,  ///< files are denied for reading; variables are not passed on anyway
     safe_directories,
     needless,      ///< asks for what is so anyway: no warning
     not_on_linux,  ///< means nothing on Linux

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMaxHeaders = 64;
 constexpr std::size_t kMaxText = 4096;
 constexpr std::size_t kMaxDynamic = 64 * 1024;
-constexpr std::size_t kMaxLine = 256;  // BINPRM_BUF_SIZE
+constexpr std::size_t kMaxLine = 256;                              // BINPRM_BUF_SIZE
 constexpr std::uint64_t kPositionIndependentProgram = 0x08000000;  // DF_1_PIE
 
 /// All of it, or nothing.
@@ -54,7 +54,8 @@ bool read_dynamic(int file, const Elf64_Phdr& part, Dynamic& found) {
     for (const Elf64_Dyn& entry : entries) {
         if (entry.d_tag == DT_NULL) break;
         if (entry.d_tag == DT_SONAME) found.has_name = true;
-        if (entry.d_tag == DT_FLAGS_1) found.says_program = (entry.d_un.d_val & kPositionIndependentProgram) != 0;
+        if (entry.d_tag == DT_FLAGS_1)
+            found.says_program = (entry.d_un.d_val & kPositionIndependentProgram) != 0;
     }
     return true;
 }

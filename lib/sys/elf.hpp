@@ -13,8 +13,8 @@ struct ProgramFacts {
     std::string interpreter;  ///< the dynamic loader, or what follows "#!"; empty: none
 };
 
-/// Reads at most 128 KiB of `file`, wherever its offset stands. What is damaged, or of a foreign class, counts as a
-/// program: nobody can load it either.
+/// Reads at most 128 KiB of `file`, wherever its offset stands. What is damaged, or of a foreign class,
+/// counts as a program: nobody can load it either.
 [[nodiscard]] ProgramFacts read_program_facts(int file);
 
 }  // namespace sandpipe::sys

@@ -26,9 +26,11 @@ struct AccessRule {
     Access access = Access::deny_write;
     std::string place;  ///< absolute and resolved: no "..", no doubled slashes, no symbolic links
     std::string text;   ///< as the user wrote it; what a Denial's `rule` says
-    std::string glob;   ///< relative to `place` (glob.hpp); the rule is about what it matches and all below that
-    /// `place` is what a glob of the policy matched when the session was planned. A denial by a glob is judged by
-    /// the rule with the glob; its places are known so that they cannot be moved away with what is above them.
+    std::string
+        glob;  ///< relative to `place` (glob.hpp); the rule is about what it matches and all below that
+    /// `place` is what a glob of the policy matched when the session was planned. A denial by a glob is
+    /// judged by the rule with the glob; its places are known so that they cannot be moved away with what is
+    /// above them.
     bool expanded = false;
     friend bool operator==(const AccessRule&, const AccessRule&) = default;
 };
@@ -41,8 +43,8 @@ struct Verdict {
 };
 
 /// The evaluator of every layer: compile, explain and the supervisor ask it, so they cannot disagree. The
-/// order in which rules are added never matters, and one question costs about the depth of its path and the number
-/// of globs above it, however many rules there are. Pure.
+/// order in which rules are added never matters, and one question costs about the depth of its path and the
+/// number of globs above it, however many rules there are. Pure.
 class AccessRules {
   public:
     AccessRules() = default;
@@ -55,9 +57,9 @@ class AccessRules {
     /// All of them, by place.
     [[nodiscard]] std::vector<AccessRule> all() const;
 
-    /// Reads are allowed unless the rule with the longest place that holds `path` denies; on a tie deny wins. What a
-    /// glob matches is denied too, unless a rule without a glob allows that very name, or one below it on the way to
-    /// `path`.
+    /// Reads are allowed unless the rule with the longest place that holds `path` denies; on a tie deny wins.
+    /// What a glob matches is denied too, unless a rule without a glob allows that very name, or one below it
+    /// on the way to `path`.
     [[nodiscard]] Verdict read(std::string_view path) const;
     /// Writes are denied unless a root or a private place holds `path` and no deny_write (or prevailing
     /// deny_read) does.
@@ -65,8 +67,9 @@ class AccessRules {
     /// As `read`; where execution is restricted, only what an allow_execute holds.
     [[nodiscard]] Verdict execute(std::string_view path) const;
 
-    /// The places that no writing is allowed to, strictly below `place`, whether something exists there or not. What
-    /// stands at `place` may not be moved away with it, and nothing may come there that brings such an entry along.
+    /// The places that no writing is allowed to, strictly below `place`, whether something exists there or
+    /// not. What stands at `place` may not be moved away with it, and nothing may come there that brings such
+    /// an entry along.
     [[nodiscard]] std::vector<const AccessRule*> protected_below(std::string_view place) const;
     /// Whether any read can be denied.
     [[nodiscard]] bool denies_reads() const noexcept;

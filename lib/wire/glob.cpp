@@ -114,9 +114,7 @@ class Progress {
 
 }  // namespace
 
-bool has_glob(std::string_view path) noexcept {
-    return path.find_first_of("*?[") != std::string_view::npos;
-}
+bool has_glob(std::string_view path) noexcept { return path.find_first_of("*?[") != std::string_view::npos; }
 
 std::size_t count_components(std::string_view pattern) noexcept {
     std::size_t count = pattern.empty() ? 0 : 1;

@@ -33,7 +33,8 @@ TEST_F(Execute, OnlyWhatIsListedAndTheShell) {
     EXPECT_EQ(session.sh("ls -d . && type echo > /dev/null").out, ".\n");
     const Ran ran = session.sh("/usr/bin/id; echo $?; ./prog; echo $?");
     EXPECT_EQ(ran.out, "126\n126\n") << ran.err;
-    EXPECT_EQ(ran.denied(), (std::vector<std::string>{"execve /usr/bin/id EACCES", "execve " + at("w/prog") + " EACCES"}));
+    EXPECT_EQ(ran.denied(),
+              (std::vector<std::string>{"execve /usr/bin/id EACCES", "execve " + at("w/prog") + " EACCES"}));
     EXPECT_EQ(ran.result.denials[0].kind, DenialKind::exec);
     EXPECT_EQ(ran.result.denials[0].rule, "allowExecute");
 }
@@ -51,16 +52,18 @@ TEST_F(Execute, AProgramThatIsNotListedIsNoStart) {
 }
 
 TEST_F(Execute, EverySpellingAndBothOrders) {
-    host("cp /bin/true w/prog; chmod 755 w/prog; ln -s prog w/link; ln w/prog w/dir/second; mkdir w/bin;"
-         "cp /bin/true w/bin/inner; ln -s /usr/bin/id w/bin/out");
+    host(
+        "cp /bin/true w/prog; chmod 755 w/prog; ln -s prog w/link; ln w/prog w/dir/second; mkdir w/bin;"
+        "cp /bin/true w/bin/inner; ln -s /usr/bin/id w/bin/out");
     const std::string act_program = test_program("attack_act");
     for (const bool reversed : {false, true}) {
         std::vector<PathPattern> programs{"bin", "/usr/../bin/true", PathPattern(act_program)};
         if (reversed) std::reverse(programs.begin(), programs.end());
         Session session = open(only(programs));
-        expect_acts(session, "EACCES", at("w"),
-                    {"exec @/prog", "exec @/link", "exec prog", "exec @/../w//prog", "exec /proc/self/cwd/prog",
-                     "exec /proc/self/root@/prog", "exec @/bin/out", "exec /bin/sh", "exec @/dir/second"});
+        expect_acts(
+            session, "EACCES", at("w"),
+            {"exec @/prog", "exec @/link", "exec prog", "exec @/../w//prog", "exec /proc/self/cwd/prog",
+             "exec /proc/self/root@/prog", "exec @/bin/out", "exec /bin/sh", "exec @/dir/second"});
         expect_acts(session, "ok", at("w"),
                     {"exec @/bin/inner", "exec bin/inner", "exec /proc/self/cwd/bin/inner", "exec /bin/true",
                      "exec /usr/bin/true"});
@@ -73,11 +76,13 @@ TEST_F(Execute, TheLoaderStartsNothingElse) {
     Session free = open(writable());
     EXPECT_EQ(free.sh(kLoader + " /usr/bin/id > /dev/null && " + kLoader + " ./prog").code(), 0);
     Session session = open(only({"/usr/bin/ls"}));
-    const Ran ran = session.sh(kLoader + " /usr/bin/id; echo $?; " + kLoader + " ./prog; echo $?; " + kLoader +
-                               " /usr/bin/ls -d .; LD_PRELOAD=" + at("w/two.so") + " ls -d .; LD_LIBRARY_PATH=. ls -d .");
+    const Ran ran =
+        session.sh(kLoader + " /usr/bin/id; echo $?; " + kLoader + " ./prog; echo $?; " + kLoader +
+                   " /usr/bin/ls -d .; LD_PRELOAD=" + at("w/two.so") + " ls -d .; LD_LIBRARY_PATH=. ls -d .");
     EXPECT_EQ(ran.out, "127\n127\n.\n.\n.\n") << ran.err;
-    EXPECT_EQ(ran.denied(), (std::vector<std::string>{"mmap /usr/bin/id EACCES", "mmap " + at("w/prog") + " EACCES",
-                                                      "mmap " + at("w/two.so") + " EACCES"}));
+    EXPECT_EQ(ran.denied(),
+              (std::vector<std::string>{"mmap /usr/bin/id EACCES", "mmap " + at("w/prog") + " EACCES",
+                                        "mmap " + at("w/two.so") + " EACCES"}));
 }
 
 TEST_F(Execute, WritablePlacesAreNoexec) {
@@ -87,7 +92,8 @@ TEST_F(Execute, WritablePlacesAreNoexec) {
         "for d in ('.', '/tmp', '/dev/shm', '../c'):\n"
         "    shutil.copy('/usr/bin/true', d + '/x'); os.chmod(d + '/x', 0o755)\n"
         "    f = os.open(d + '/x', os.O_RDONLY)\n"
-        "    try: mmap.mmap(f, 4096, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC); print('mapped')\n"
+        "    try: mmap.mmap(f, 4096, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC); "
+        "print('mapped')\n"
         "    except OSError as e: print(e.errno)\n"
         "    m = mmap.mmap(f, 4096, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)\n"
         "    try: os.execv(d + '/x', ['x'])\n"
@@ -103,15 +109,18 @@ TEST_F(Execute, WritablePlacesAreNoexec) {
 }
 
 TEST_F(Execute, WhatIsListedInTheWorkspaceRuns) {
-    host("cp /bin/true w/prog; chmod 755 w/prog; printf '#!/bin/sh\\necho script\\n' > w/script; chmod 755 w/script");
+    host(
+        "cp /bin/true w/prog; chmod 755 w/prog; printf '#!/bin/sh\\necho script\\n' > w/script; chmod 755 "
+        "w/script");
     Session session = open(only({"prog", "script"}));
     EXPECT_EQ(session.sh("./prog && echo ran").out, "ran\n");
     // A script needs its interpreter too.
     EXPECT_NE(session.sh("./script").code(), 0);
     const auto& warnings = session.warnings();
     const auto says = [&](const std::string& text) {
-        return std::any_of(warnings.begin(), warnings.end(),
-                           [&](const std::string& warning) { return warning.find(text) != std::string::npos; });
+        return std::any_of(warnings.begin(), warnings.end(), [&](const std::string& warning) {
+            return warning.find(text) != std::string::npos;
+        });
     };
     EXPECT_TRUE(says("is a script of /bin/sh, which allowExecute does not list"));
     EXPECT_TRUE(says("commands can write " + at("w/prog")));

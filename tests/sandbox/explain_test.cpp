@@ -19,16 +19,21 @@ constexpr auto kRead = ExplainedAct::read;
 constexpr auto kWrite = ExplainedAct::write;
 constexpr auto kExec = ExplainedAct::exec;
 
-/// What explain says and what the kernel does, for every pair under every policy: nothing here would fail for any other
-/// reason than the policy.
+/// What explain says and what the kernel does, for every pair under every policy: nothing here would fail for
+/// any other reason than the policy.
 class Explain : public SandboxTest {
   protected:
     void SetUp() override {
         SandboxTest::SetUp();
-        host("cp /bin/true w/prog; cp /bin/true w/dir/prog; cp /bin/true o/prog; printf '#!/bin/sh\\nexit 0\\n' > w/script;"
-             "chmod +x w/script; echo x > w/a.pem; echo x > w/dir/b.pem; echo x > w/.env; ln -s ../o/file w/out;"
-             "ln -s dir w/link; ln -s file w/to-file; mkdir -p w/.vscode w/sub/.git/hooks; echo x > w/.vscode/s;"
-             "echo x > w/sub/.git/config; echo x > w/.bashrc; mkdir 'w/[WIP]'; echo x > 'w/[WIP]/f'; ln -s prog w/run");
+        host(
+            "cp /bin/true w/prog; cp /bin/true w/dir/prog; cp /bin/true o/prog; printf '#!/bin/sh\\nexit "
+            "0\\n' > w/script;"
+            "chmod +x w/script; echo x > w/a.pem; echo x > w/dir/b.pem; echo x > w/.env; ln -s ../o/file "
+            "w/out;"
+            "ln -s dir w/link; ln -s file w/to-file; mkdir -p w/.vscode w/sub/.git/hooks; echo x > "
+            "w/.vscode/s;"
+            "echo x > w/sub/.git/config; echo x > w/.bashrc; mkdir 'w/[WIP]'; echo x > 'w/[WIP]/f'; ln -s "
+            "prog w/run");
         ignore_below("w");
         ignore_below("o");
         ignore_below("c");
@@ -36,19 +41,28 @@ class Explain : public SandboxTest {
 
     static std::vector<Try> tries() {
         std::vector<Try> all;
-        for (const char* file : {"file", "two", "dir/inner", "dir/deep/last", "../o/file", "../c/two", "a.pem", "dir/b.pem",
-                                 ".env", "out", "link/inner", "to-file", ".vscode/s", "sub/.git/config", ".bashrc",
-                                 "/etc/hostname", "/dev/null", "dir/../file", ".//dir/./inner", "[WIP]/f"}) {
+        for (const char* file : {"file",           "two",
+                                 "dir/inner",      "dir/deep/last",
+                                 "../o/file",      "../c/two",
+                                 "a.pem",          "dir/b.pem",
+                                 ".env",           "out",
+                                 "link/inner",     "to-file",
+                                 ".vscode/s",      "sub/.git/config",
+                                 ".bashrc",        "/etc/hostname",
+                                 "/dev/null",      "dir/../file",
+                                 ".//dir/./inner", "[WIP]/f"}) {
             all.push_back({kRead, file, "read"});
             all.push_back({kWrite, file, "append"});
         }
-        for (const char* directory : {".", "dir", "dir/deep", "../o", "../o/dir", "link/", "sub/.git/hooks", "/etc", "/tmp"})
+        for (const char* directory :
+             {".", "dir", "dir/deep", "../o", "../o/dir", "link/", "sub/.git/hooks", "/etc", "/tmp"})
             all.push_back({kRead, directory, "list"});
-        for (const char* name : {"new", "dir/new", "dir/deep/new.pem", "new.pem", "dir/.env", "../o/new", ".zshrc",
-                                 "sub/.git/hooks/new", ".vscode/new", "/tmp/new", "/dev/shm/new", "/etc/sandpipe-new",
-                                 "link/new2", "[WIP]/new"})
+        for (const char* name : {"new", "dir/new", "dir/deep/new.pem", "new.pem", "dir/.env", "../o/new",
+                                 ".zshrc", "sub/.git/hooks/new", ".vscode/new", "/tmp/new", "/dev/shm/new",
+                                 "/etc/sandpipe-new", "link/new2", "[WIP]/new"})
             all.push_back({kWrite, name, "create"});
-        for (const char* program : {"prog", "dir/prog", "../o/prog", "script", "run", "/bin/true", "/bin/sh", "/bin/bash"})
+        for (const char* program :
+             {"prog", "dir/prog", "../o/prog", "script", "run", "/bin/true", "/bin/sh", "/bin/bash"})
             all.push_back({kExec, program, "exec"});
         all.push_back({kRead, "/proc/self/status", "read"});
         all.push_back({kRead, "/proc/kcore", "read"});
@@ -75,8 +89,10 @@ class Explain : public SandboxTest {
             allowed += answers[i].allowed ? 1 : 0;
         }
         session.close();
-        host("cd w && rm -rf new dir/new dir/deep/new.pem new.pem dir/.env ../o/new .zshrc sub/.git/hooks/new .vscode/new "
-             "link/new2 '[WIP]/new'");
+        host(
+            "cd w && rm -rf new dir/new dir/deep/new.pem new.pem dir/.env ../o/new .zshrc sub/.git/hooks/new "
+            ".vscode/new "
+            "link/new2 '[WIP]/new'");
         return {static_cast<int>(all.size()), allowed};
     }
 };

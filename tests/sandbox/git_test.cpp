@@ -104,9 +104,11 @@ class LinkedWorktree : public Git {
     void SetUp() override {
         Git::SetUp();
         // The workspace becomes a worktree of the repository in c.
-        host("export GIT_CONFIG_GLOBAL=/dev/null; rm -rf w c; git init -q -b main c && git -C c -c user.name=h "
-             "-c user.email=h@h commit -q --allow-empty -m first && git -C c worktree add -q ../w && "
-             "git -C c worktree add -q ../c/other");
+        host(
+            "export GIT_CONFIG_GLOBAL=/dev/null; rm -rf w c; git init -q -b main c && git -C c -c "
+            "user.name=h "
+            "-c user.email=h@h commit -q --allow-empty -m first && git -C c worktree add -q ../w && "
+            "git -C c worktree add -q ../c/other");
     }
     SandboxPolicy linked() {
         SandboxPolicy policy = writable();
@@ -121,28 +123,35 @@ TEST_F(LinkedWorktree, CommitsWithTheOptionOnly) {
     EXPECT_NE(refusing.sh(kIdentity + std::string("git commit -q --allow-empty -m x")).code(), 0);
     Session session = open(linked());
     EXPECT_TRUE(session.warnings().empty());
-    expect_works(session, "git commit -q --allow-empty -m second; echo x > new; git add new; git commit -q -m third");
-    expect_works(session, "git branch side; git stash -q || true; git log --oneline | wc -l | grep 3; git gc -q");
+    expect_works(session,
+                 "git commit -q --allow-empty -m second; echo x > new; git add new; git commit -q -m third");
+    expect_works(session,
+                 "git branch side; git stash -q || true; git log --oneline | wc -l | grep 3; git gc -q");
 }
 
 TEST_F(LinkedWorktree, NeitherSettingsNorHooksNorOthers) {
     Session session = open(linked());
     expect_acts(session, "EACCES|EROFS", at("c"),
                 {"append @/.git/config", "create @/.git/hooks/post-commit", "create @/.git/commondir",
-                 "append @/.git/worktrees/other/index", "append @/.git/worktrees/other/gitdir", "append @/.git/worktrees/w/commondir", "create @/file"});
+                 "append @/.git/worktrees/other/index", "append @/.git/worktrees/other/gitdir",
+                 "append @/.git/worktrees/w/commondir", "create @/file"});
     expect_acts(session, "ok", at("c"), {"create @/.git/objects/x", "append @/.git/worktrees/w/HEAD"});
     expect_acts(session, "EACCES|EROFS|EBUSY", at("w"), {"append @/.git", "unlink @/.git"});
 }
 
 TEST_F(LinkedWorktree, AForgedPointerGrantsNothing) {
     ignore_below("o");
-    host("mkdir -p o/.git/worktrees/w o/.git/objects o/.git/refs; echo ref > o/.git/HEAD;"
-         "echo \"gitdir: $PWD/o/.git/worktrees/w\" > w/.git; echo ../.. > o/.git/worktrees/w/commondir;"
-         "echo /elsewhere/.git > o/.git/worktrees/w/gitdir");
+    host(
+        "mkdir -p o/.git/worktrees/w o/.git/objects o/.git/refs; echo ref > o/.git/HEAD;"
+        "echo \"gitdir: $PWD/o/.git/worktrees/w\" > w/.git; echo ../.. > o/.git/worktrees/w/commondir;"
+        "echo /elsewhere/.git > o/.git/worktrees/w/gitdir");
     Session session = open(linked());
     EXPECT_EQ(session.warnings().size(), 1U);
-    expect_acts(session, "EROFS", at("o"), {"create @/.git/x", "create @/.git/objects/x", "append @/.git/worktrees/w/gitdir"});
-    host("rm o/.git/worktrees/w/gitdir; echo \"$PWD/w/.git\" > o/.git/worktrees/w/gitdir; rmdir o/.git/objects; ln -s ../dir o/.git/objects");
+    expect_acts(session, "EROFS", at("o"),
+                {"create @/.git/x", "create @/.git/objects/x", "append @/.git/worktrees/w/gitdir"});
+    host(
+        "rm o/.git/worktrees/w/gitdir; echo \"$PWD/w/.git\" > o/.git/worktrees/w/gitdir; rmdir "
+        "o/.git/objects; ln -s ../dir o/.git/objects");
     Session with_link = open(linked());
     EXPECT_EQ(with_link.warnings().size(), 1U);
     expect_acts(with_link, "EROFS", at("o"), {"create @/dir/x", "create @/.git/x"});

@@ -164,11 +164,12 @@ TEST(Explain, ActAndTargets) {
 }
 
 TEST(Policy, ExecutionAndForeignSettings) {
-    const auto run = std::get<RunOptions>(
-        parse_options({"run", "--allow-exec", "/bin/ls", "--allow-exec", "x", "--srt-settings", "f", "--", "p"}));
+    const auto run = std::get<RunOptions>(parse_options(
+        {"run", "--allow-exec", "/bin/ls", "--allow-exec", "x", "--srt-settings", "f", "--", "p"}));
     EXPECT_EQ(run.policy.allow_exec, (std::vector<std::string>{"/bin/ls", "x"}));
     EXPECT_EQ(run.policy.srt_settings, "f");
-    EXPECT_NE(refused({"run", "--srt-settings", "f", "--settings", "g", "--", "p"}).find("exclude"), std::string::npos);
+    EXPECT_NE(refused({"run", "--srt-settings", "f", "--settings", "g", "--", "p"}).find("exclude"),
+              std::string::npos);
     EXPECT_EQ(refused({"run", "--allow-exec", "", "--", "p"}), "--allow-exec is empty");
 }
 

@@ -100,7 +100,8 @@ TEST_F(PolicyFile, ForeignSettingsWithTheirWarnings) {
     EXPECT_TRUE(policy.filesystem.restrict_execute);
     EXPECT_EQ(warnings, std::vector<std::string>{"allowPty means nothing on Linux and is ignored"});
     options.srt_settings = directory_ / "none.json";
-    EXPECT_NE(refused(options).find("--srt-settings " + *options.srt_settings + ": No such file"), std::string::npos);
+    EXPECT_NE(refused(options).find("--srt-settings " + *options.srt_settings + ": No such file"),
+              std::string::npos);
 }
 
 }  // namespace

@@ -193,7 +193,8 @@ TEST(JudgeGlobs, NewNamesAndDirectoriesThatBringThem) {
             return answer;
         };
     };
-    const auto move = [&](const std::string& from, const std::string& to, std::vector<std::string>& rules, bool answer) {
+    const auto move = [&](const std::string& from, const std::string& to, std::vector<std::string>& rules,
+                          bool answer) {
         return judge_rename(kGlobs, {at(from, Kind::directory), at(to, Kind::missing), 0, never, never,
                                      asked(rules, answer), never_matches});
     };
@@ -208,6 +209,27 @@ TEST(JudgeGlobs, NewNamesAndDirectoriesThatBringThem) {
     EXPECT_EQ(move("/w/a", "/w/conf", rules, false), perform());
     rules.clear();
     EXPECT_EQ(move("/w/a", "/w/d.pem", rules, false), denied("pem"));
+}
+
+TEST(JudgeExecution, ProgramsAndWhatLoadersMap) {
+    wire::AccessRules rules{{{Access::allow_write, "/w", "root", {}, false},
+                             {Access::allow_execute, "/usr/bin/git", "git", {}, false},
+                             {Access::allow_execute, "/w/tool", "tool", {}, false}}};
+    EXPECT_EQ(judge_execute(rules, at("/usr/bin/id", Kind::file)), proceed());
+    rules.restrict_execute = true;
+    EXPECT_EQ(judge_execute(rules, at("/usr/bin/git", Kind::file)), proceed());
+    EXPECT_EQ(judge_execute(rules, at("/usr/bin/id", Kind::file)), denied("allowExecute"));
+    EXPECT_EQ(judge_execute(rules, at("", Kind::file)), denied("allowExecute"));
+    EXPECT_EQ(judge_execute(rules, at("/usr/bin", Kind::directory)), proceed());
+    EXPECT_EQ(judge_execute(rules, at("/usr/bin/none", Kind::missing)), proceed());
+    constexpr bool kProgram = true;
+    constexpr bool kLibrary = false;
+    EXPECT_EQ(judge_map(rules, at("/lib/libc.so.6", Kind::file), kLibrary), proceed());
+    EXPECT_EQ(judge_map(rules, at("/usr/bin/id", Kind::file), kProgram), denied("allowExecute"));
+    EXPECT_EQ(judge_map(rules, at("/usr/bin/git", Kind::file), kProgram), proceed());
+    EXPECT_EQ(judge_map(rules, at("/w/evil.so", Kind::file), kLibrary), denied("allowExecute"));
+    EXPECT_EQ(judge_map(rules, at("/w/tool", Kind::file), kLibrary), proceed());
+    EXPECT_EQ(judge_map(rules, at("", Kind::file), kLibrary), denied("allowExecute"));
 }
 
 }  // namespace

@@ -179,7 +179,8 @@ TEST(Compile, GlobsCoverWhatExistsAndJudgeWhatComes) {
     const CompiledPolicy compiled =
         compile_lists({{"**/*.pem", "~/k?"}, {"keep/k.pem", "d"}, {"."}, {"**/*.key", "[WIP]"}}, facts);
     const wire::AccessRules& rules = compiled.plan.rules;
-    for (const char* place : {"/w/a.pem", "/w/.pem", "/w/d/e/b.pem", "/w/d/x.pem/y", "/home/u/k2", "/etc/cert"}) {
+    for (const char* place :
+         {"/w/a.pem", "/w/.pem", "/w/d/e/b.pem", "/w/d/x.pem/y", "/home/u/k2", "/etc/cert"}) {
         EXPECT_EQ(view(compiled, place), kMasked) << place;
         EXPECT_FALSE(rules.read(place).allowed) << place;
     }
@@ -187,7 +188,8 @@ TEST(Compile, GlobsCoverWhatExistsAndJudgeWhatComes) {
         EXPECT_EQ(view(compiled, place), kReadOnly) << place;
         EXPECT_EQ(rules.write(place).error, EACCES) << place;
     }
-    for (const char* place : {"/w/keep/k.pem", "/w/d/e"}) EXPECT_EQ(view(compiled, place), kWritable) << place;
+    for (const char* place : {"/w/keep/k.pem", "/w/d/e"})
+        EXPECT_EQ(view(compiled, place), kWritable) << place;
     EXPECT_EQ(view(compiled, "/out/z.pem"), kReadOnly);
     EXPECT_EQ(rules.write("/w/new/later.pem").rule, "denyRead **/*.pem");
     EXPECT_EQ(rules.write("/w/new/later.key").rule, "denyWrite **/*.key");
@@ -195,7 +197,8 @@ TEST(Compile, GlobsCoverWhatExistsAndJudgeWhatComes) {
     EXPECT_FALSE(rules.protected_below("/w/d/e").empty());
     EXPECT_TRUE(mounts_at(compiled, "/w/d/x.pem/y").empty());
     EXPECT_FALSE(rules.write("/w/l.pem").allowed);
-    EXPECT_TRUE(warns_of(compiled, "/w/astray.pem leads to /w, which is granted; only the link is protected"));
+    EXPECT_TRUE(
+        warns_of(compiled, "/w/astray.pem leads to /w, which is granted; only the link is protected"));
 }
 
 TEST(Compile, GlobsThatAllowAreAboutWhatExists) {
@@ -204,7 +207,8 @@ TEST(Compile, GlobsThatAllowAreAboutWhatExists) {
     facts.link("/w/build-3", "/secret").directory("/w/[WIP]");
     const CompiledPolicy compiled =
         compile_lists({{"/secret"}, {"/secret/pub-*"}, {"build-*", "[WIP]"}, {}}, facts);
-    for (const char* place : {"/w/build-1", "/w/build-2", "/w/[WIP]"}) EXPECT_EQ(view(compiled, place), kWritable);
+    for (const char* place : {"/w/build-1", "/w/build-2", "/w/[WIP]"})
+        EXPECT_EQ(view(compiled, place), kWritable);
     EXPECT_EQ(view(compiled, "/w"), kReadOnly);
     EXPECT_EQ(view(compiled, "/secret/pub-a"), kReadOnly);
     EXPECT_EQ(view(compiled, "/secret/key"), kMasked);
@@ -218,7 +222,8 @@ TEST(Compile, AnAllowWriteGlobThatMatchesNothing) {
     SandboxPolicy policy = policy_of({{}, {"x*"}, {"out-*"}, {}});
     for (const MissingAllowWrite missing : {MissingAllowWrite::error, MissingAllowWrite::create}) {
         policy.filesystem.missing_allow_write = missing;
-        EXPECT_TRUE(mentions(error_of(policy, facts).text(), "filesystem.allowWrite[0]: \"out-*\" matches nothing"));
+        EXPECT_TRUE(
+            mentions(error_of(policy, facts).text(), "filesystem.allowWrite[0]: \"out-*\" matches nothing"));
     }
     policy.filesystem.missing_allow_write = MissingAllowWrite::skip;
     const CompiledPolicy skipped = compile_both_ways(policy, facts);
@@ -454,7 +459,8 @@ TEST(Compile, FilesystemDisabledSwitchesOffTheFilesystemOnly) {
 }
 
 TEST(Compile, PoliciesBuiltInCppAreCheckedToo) {
-    EXPECT_TRUE(mentions(error_of(policy_of({{"*/../x"}, {}, {}, {}}), FakePathFacts()).text(), "denyRead[0]"));
+    EXPECT_TRUE(
+        mentions(error_of(policy_of({{"*/../x"}, {}, {}, {}}), FakePathFacts()).text(), "denyRead[0]"));
 }
 
 TEST(Compile, Devices) {
@@ -581,21 +587,72 @@ TEST(MandatoryDenies, LinkToTheRootCostsOnlyTheLink) {
     EXPECT_EQ(view(compiled, "/w/f"), kWritable);
 }
 
+SandboxPolicy executing(Paths programs, Paths writable) {
+    SandboxPolicy policy = policy_of({{}, {}, std::move(writable), {}});
+    policy.filesystem.restrict_execute = true;
+    policy.filesystem.allow_execute = std::move(programs);
+    return policy;
+}
+
+TEST(Execution, ProgramsTheirLoadersAndTheShell) {
+    FakePathFacts facts;
+    facts.program("/usr/bin/git", {true, false, true, "/lib64/ld.so"}).file("/usr/lib/ld.so").link("/lib64", "/usr/lib");
+    facts.program("/usr/bin/bash", {true, false, true, "/lib64/ld.so"}).link("/bin", "/usr/bin").file("/usr/bin/id");
+    facts.program("/opt/tools/a/musl", {true, false, true, "/usr/lib/musl.so"}).file("/usr/lib/musl.so");
+    facts.program("/opt/script", {false, true, false, "/usr/bin/python"}).file("/usr/bin/python");
+    const CompiledPolicy made = compile(executing({"/bin/git", "/opt/tools", "/opt/script", "/nope"}, {}), "/w", "/home/u",
+                                        facts, "/bin/bash");
+    const wire::AccessRules& rules = made.plan.rules;
+    EXPECT_TRUE(rules.restrict_execute);
+    for (const char* place : {"/usr/bin/git", "/usr/bin/bash", "/usr/lib/ld.so", "/opt/tools/a/musl", "/usr/lib/musl.so"})
+        EXPECT_TRUE(rules.execute(place).allowed) << place;
+    for (const char* place : {"/usr/bin/id", "/usr/bin/python", "/nope"}) EXPECT_FALSE(rules.execute(place).allowed) << place;
+    EXPECT_TRUE(warns_of(made, "/opt/script is a script of /usr/bin/python, which allowExecute does not list"));
+    EXPECT_TRUE(warns_of(made, "filesystem.allowExecute[3]: \"/nope\" does not exist"));
+    EXPECT_EQ(made.warnings.size(), 2U);
+    EXPECT_EQ(error_of(executing({"/dev/null"}, {}), facts).errc(), Errc::invalid_sandbox_config);
+}
+
+TEST(Execution, WritableMountsAreNoexecUnlessAProgramStandsThere) {
+    FakePathFacts facts;
+    facts.file("/w/bin/tool").directory("/v").directory("/opt/x/out");
+    const CompiledPolicy made = compile(executing({"bin", "/opt/x"}, {".", "/v", "/opt/x/out"}), "/w", "/home/u", facts);
+    const auto noexec = [&](const std::string& place, MountStep step) {
+        for (const MountOp* op : mounts_at(made, place))
+            if (op->step == step) return op->noexec;
+        ADD_FAILURE() << place;
+        return false;
+    };
+    EXPECT_FALSE(noexec("/w", MountStep::place_writable));
+    EXPECT_TRUE(noexec("/v", MountStep::place_writable));
+    EXPECT_FALSE(noexec("/opt/x/out", MountStep::place_writable));
+    EXPECT_TRUE(noexec("/tmp", MountStep::private_tmp));
+    EXPECT_TRUE(noexec("/dev", MountStep::private_dev));
+    for (const MountOp& op : compile_lists({{}, {}, {"."}, {}}, facts).plan.mounts) EXPECT_FALSE(op.noexec) << op.path;
+}
+
 TEST(MandatoryDenies, RepositoriesWithinARepository) {
     FakePathFacts facts;
-    facts.file("/w/.git/HEAD").file("/w/.git/config").directory("/w/.git/hooks").file("/w/.git/config.worktree");
-    for (const std::string module : {"/w/.git/modules/a", "/w/.git/modules/libs/b", "/w/.git/modules/a/modules/c"})
-        facts.file(module + "/HEAD").file(module + "/config").directory(module + "/hooks").directory(module + "/objects");
+    facts.file("/w/.git/HEAD")
+        .file("/w/.git/config")
+        .directory("/w/.git/hooks")
+        .file("/w/.git/config.worktree");
+    for (const std::string module :
+         {"/w/.git/modules/a", "/w/.git/modules/libs/b", "/w/.git/modules/a/modules/c"})
+        facts.file(module + "/HEAD")
+            .file(module + "/config")
+            .directory(module + "/hooks")
+            .directory(module + "/objects");
     facts.file("/w/.git/worktrees/t/commondir").file("/w/.git/worktrees/t/HEAD");
     const CompiledPolicy compiled = compile_lists({{}, {}, {"."}, {}}, facts);
     const wire::AccessRules& rules = compiled.plan.rules;
-    for (const char* place :
-         {"/w/.git/config.worktree", "/w/.git/commondir", "/w/.git/modules/a/config", "/w/.git/modules/a/hooks/x",
-          "/w/.git/modules/libs/b/config", "/w/.git/modules/a/modules/c/hooks", "/w/.git/worktrees/t/commondir",
-          "/w/.git/worktrees/t/config.worktree", "/w/.git/modules/a/commondir"})
+    for (const char* place : {"/w/.git/config.worktree", "/w/.git/commondir", "/w/.git/modules/a/config",
+                              "/w/.git/modules/a/hooks/x", "/w/.git/modules/libs/b/config",
+                              "/w/.git/modules/a/modules/c/hooks", "/w/.git/worktrees/t/commondir",
+                              "/w/.git/worktrees/t/config.worktree", "/w/.git/modules/a/commondir"})
         EXPECT_EQ(rules.write(place).error, EACCES) << place;
-    for (const char* place : {"/w/.git/modules/a/objects/x", "/w/.git/modules/libs/new/config", "/w/.git/worktrees/t/HEAD",
-                              "/w/.git/worktrees/new/commondir", "/w/.git/index"})
+    for (const char* place : {"/w/.git/modules/a/objects/x", "/w/.git/modules/libs/new/config",
+                              "/w/.git/worktrees/t/HEAD", "/w/.git/worktrees/new/commondir", "/w/.git/index"})
         EXPECT_TRUE(rules.write(place).allowed) << place;
     EXPECT_EQ(view(compiled, "/w/.git/modules/libs/b/config"), kReadOnly);
     SandboxPolicy lifted = policy_of({{}, {}, {"."}, {}});
@@ -610,8 +667,12 @@ class Worktree : public ::testing::Test {
   protected:
     Worktree() {
         facts_.file_with("/w/.git", "gitdir: /main/.git/worktrees/w\n");
-        facts_.file_with("/main/.git/worktrees/w/gitdir", "/w/.git\n").file_with("/main/.git/worktrees/w/commondir", "../..\n");
-        facts_.file("/main/.git/HEAD").directory("/main/.git/objects").directory("/main/.git/refs").file("/main/.git/config");
+        facts_.file_with("/main/.git/worktrees/w/gitdir", "/w/.git\n")
+            .file_with("/main/.git/worktrees/w/commondir", "../..\n");
+        facts_.file("/main/.git/HEAD")
+            .directory("/main/.git/objects")
+            .directory("/main/.git/refs")
+            .file("/main/.git/config");
         facts_.directory("/main/.git/worktrees/other").directory("/secret/objects");
     }
     CompiledPolicy compiled() {
@@ -632,11 +693,12 @@ TEST_F(Worktree, ItsRepositoryCanBeWrittenButForItsSettings) {
     const CompiledPolicy made = compiled();
     const wire::AccessRules& rules = made.plan.rules;
     EXPECT_TRUE(made.warnings.empty());
-    for (const char* place : {"/main/.git/objects/x", "/main/.git/refs/heads/b", "/main/.git/worktrees/w/HEAD",
-                              "/main/.git/packed-refs.lock"})
+    for (const char* place : {"/main/.git/objects/x", "/main/.git/refs/heads/b",
+                              "/main/.git/worktrees/w/HEAD", "/main/.git/packed-refs.lock"})
         EXPECT_TRUE(rules.write(place).allowed) << place;
-    for (const char* place : {"/main/.git/config", "/main/.git/hooks/x", "/main/.git/worktrees/other/index", "/main/.git/worktrees/other/commondir",
-                              "/main/.git/worktrees/w/commondir", "/w/.git", "/main/file", "/main/.git/commondir"})
+    for (const char* place : {"/main/.git/config", "/main/.git/hooks/x", "/main/.git/worktrees/other/index",
+                              "/main/.git/worktrees/other/commondir", "/main/.git/worktrees/w/commondir",
+                              "/w/.git", "/main/file", "/main/.git/commondir"})
         EXPECT_FALSE(rules.write(place).allowed) << place;
     SandboxPolicy without = policy_of({{}, {}, {"."}, {}});
     EXPECT_FALSE(compile_both_ways(without, facts_).plan.rules.write("/main/.git/objects/x").allowed);
@@ -661,7 +723,8 @@ TEST_F(Worktree, ForgedRepositoriesGrantNothing) {
     facts_.file_with("/main/.git/worktrees/w/gitdir", "/w/.git\n");
     facts_.file_with("/main/.git/worktrees/w/commondir", "/secret\n");
     expect_refused("commondir does not lead to /main/.git");
-    facts_.file_with("/main/.git/worktrees/w/commondir", "../..\n").link("/main/.git/objects", "/secret/objects");
+    facts_.file_with("/main/.git/worktrees/w/commondir", "../..\n")
+        .link("/main/.git/objects", "/secret/objects");
     expect_refused("/main/.git/objects is not what git makes");
     facts_.directory("/main/.git/objects").link("/main/.git/logs", "/secret");
     expect_refused("/main/.git/logs is not what git makes");

@@ -25,7 +25,9 @@ std::string refused(const char* text) {
     return "accepted";
 }
 
-bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool mentions(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
 
 // The next ones have the shapes that the package's own description shows.
 
@@ -79,13 +81,14 @@ TEST(SrtSettings, AllThatMeansNothingHereIsAWarning) {
         "ignoreViolations": {"*": ["/usr/bin", "/System"], "git push": ["/usr/bin/nc"]},
         "enableWeakerNestedSandbox": false, "allowNestedUserNamespaces": false,
         "enableWeakerNetworkIsolation": false, "allowAppleEvents": false})");
-    EXPECT_EQ(settings.warnings, (Texts{"allowAppleEvents means nothing on Linux and is ignored",
-                                        "enableWeakerNestedSandbox means nothing to sandpipe and is ignored",
-                                        "enableWeakerNetworkIsolation means nothing on Linux and is ignored",
-                                        "ignoreViolations means nothing to sandpipe and is ignored",
-                                        "network.allowAllUnixSockets means nothing to sandpipe and is ignored",
-                                        "network.allowLocalBinding means nothing on Linux and is ignored",
-                                        "network.allowUnixSockets means nothing on Linux and is ignored"}));
+    EXPECT_EQ(settings.warnings,
+              (Texts{"allowAppleEvents means nothing on Linux and is ignored",
+                     "enableWeakerNestedSandbox means nothing to sandpipe and is ignored",
+                     "enableWeakerNetworkIsolation means nothing on Linux and is ignored",
+                     "ignoreViolations means nothing to sandpipe and is ignored",
+                     "network.allowAllUnixSockets means nothing to sandpipe and is ignored",
+                     "network.allowLocalBinding means nothing on Linux and is ignored",
+                     "network.allowUnixSockets means nothing on Linux and is ignored"}));
     EXPECT_TRUE(settings.policy.network.allow_unix_sockets.empty());
 }
 
@@ -108,8 +111,9 @@ TEST(SrtSettings, CredentialFilesCannotBeRead) {
         "filesystem": {"denyRead": ["~/.ssh"], "allowWrite": [], "denyWrite": []}})");
     EXPECT_EQ(settings.policy.filesystem.deny_read, (Patterns{"~/.ssh", "~/.aws", "~/.npmrc"}));
     EXPECT_EQ(settings.warnings.size(), 2U);
-    EXPECT_TRUE(mentions(refused(R"({"filesystem": {"disabled": true}, "credentials": {"files": [{"path": "x"}]}})"),
-                         "credentials.files"));
+    EXPECT_TRUE(
+        mentions(refused(R"({"filesystem": {"disabled": true}, "credentials": {"files": [{"path": "x"}]}})"),
+                 "credentials.files"));
 }
 
 TEST(SrtSettings, DisabledFilesystem) {
@@ -118,7 +122,8 @@ TEST(SrtSettings, DisabledFilesystem) {
 }
 
 TEST(SrtSettings, WhatWouldRestrictAndIsNotEnforcedIsAnError) {
-    for (const char* key : {"deniedResolvedAddresses", "httpProxyPort", "socksProxyPort", "mitmProxy", "requireHostMatch"}) {
+    for (const char* key :
+         {"deniedResolvedAddresses", "httpProxyPort", "socksProxyPort", "mitmProxy", "requireHostMatch"}) {
         nlohmann::json file;
         file["network"][key] = {"10.0.0.0/8"};
         EXPECT_TRUE(mentions(refused(file.dump().c_str()), std::string("network.") + key)) << key;
@@ -130,9 +135,12 @@ TEST(SrtSettings, WhatWouldRestrictAndIsNotEnforcedIsAnError) {
 TEST(SrtSettings, WrongFilesAreNamed) {
     EXPECT_TRUE(mentions(refused("[]"), "the settings is [] (array)"));
     EXPECT_TRUE(mentions(refused(R"({"filesystem": []})"), "filesystem is []"));
-    EXPECT_TRUE(mentions(refused(R"({"filesystem": {"denyReads": []}})"), "denyReads is not a known key; the nearest"));
-    EXPECT_TRUE(mentions(refused(R"({"netwrk": {}})"), "netwrk is not a known key; the nearest known key is network"));
-    EXPECT_TRUE(mentions(refused(R"({"filesystem": {"denyRead": [""]}})"), "filesystem.denyRead[0] is empty"));
+    EXPECT_TRUE(mentions(refused(R"({"filesystem": {"denyReads": []}})"),
+                         "denyReads is not a known key; the nearest"));
+    EXPECT_TRUE(mentions(refused(R"({"netwrk": {}})"),
+                         "netwrk is not a known key; the nearest known key is network"));
+    EXPECT_TRUE(
+        mentions(refused(R"({"filesystem": {"denyRead": [""]}})"), "filesystem.denyRead[0] is empty"));
     EXPECT_TRUE(mentions(refused(R"({"credentials": {"files": ["x"]}})"), "credentials.files[0]"));
     // Ours only: a file of theirs that has it was not made for them.
     EXPECT_TRUE(mentions(refused(R"({"filesystem": {"allowExecute": []}})"), "not a known key"));

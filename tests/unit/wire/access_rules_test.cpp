@@ -121,7 +121,8 @@ TEST(AccessRules, TheLongestRuleIsNamed) {
 }
 
 TEST(AccessRules, OfTwoRulesForOnePlaceAlwaysTheSameIsNamed) {
-    const Both rules({{Access::deny_write, "/w", "b", {}, false}, {Access::deny_write, "/w", "a", {}, false}});
+    const Both rules(
+        {{Access::deny_write, "/w", "b", {}, false}, {Access::deny_write, "/w", "a", {}, false}});
     EXPECT_EQ(rules.write("/w/x").rule, "a");
 }
 
@@ -157,7 +158,8 @@ TEST(AccessRules, AGlobDeniesWhatItMatchesAndAllBelow) {
         EXPECT_EQ(rules.read(path).error, EACCES) << path;
         EXPECT_EQ(rules.write(path).rule, "glob **/*.pem") << path;
     }
-    for (const char* path : {"/a.pem", "/w", "/w/pem", "/ww/a.pem"}) EXPECT_TRUE(rules.read(path).allowed) << path;
+    for (const char* path : {"/a.pem", "/w", "/w/pem", "/ww/a.pem"})
+        EXPECT_TRUE(rules.read(path).allowed) << path;
     EXPECT_EQ(rules.write("/w/d/a.key").rule, "glob *.key");
     EXPECT_EQ(rules.write("/w/d/a.key/x").error, EACCES);
     EXPECT_TRUE(rules.write("/w/d/e/a.key").allowed);
@@ -199,7 +201,8 @@ TEST(AccessRules, ALiteralDenialIsNotLiftedByWhatLiftsAGlob) {
 TEST(AccessRules, WhatAGlobMatchedIsProtectedAndJudgedByTheGlob) {
     AccessRule expanded = rule(Access::deny_read, "/w/d/a.pem");
     expanded.expanded = true;
-    const AccessRules rules({rule(Access::allow_write, "/w"), glob(Access::deny_read, "/w", "*/*.pem"), expanded});
+    const AccessRules rules(
+        {rule(Access::allow_write, "/w"), glob(Access::deny_read, "/w", "*/*.pem"), expanded});
     EXPECT_EQ(rules.read("/w/d/a.pem").rule, "glob */*.pem");
     ASSERT_EQ(rules.protected_below("/w/d").size(), 1U);
     EXPECT_EQ(rules.protected_below("/w/d")[0]->place, "/w/d/a.pem");
@@ -242,7 +245,8 @@ TEST(AccessRules, DisabledMeansNoRuleAtAll) {
 }
 
 TEST(AccessRules, SurviveTheWire) {
-    AccessRules rules{{rule(Access::deny_read, "/a"), rule(Access::private_write, "/b"),
+    AccessRules rules{{rule(Access::deny_read, "/a"),
+                       rule(Access::private_write, "/b"),
                        {Access::deny_write, "/c", "text", "**/*.pem", true}},
                       false};
     rules.restrict_execute = true;

@@ -25,7 +25,11 @@ TEST(MatchName, EachCharacterOfAPattern) {
         {"**", {"", "a"}, {}},
         {"a**b", {"ab", "axxb"}, {"a", "b"}},
         {"?", {"a", ".", "\xc3\xa9", "\xe2\x82\xac", "\xff"}, {"", "ab", "\xc3\xa9x"}},
-        {"a?c", {"abc", "a\xc3\xa9""c"}, {"ac", "abbc"}},
+        {"a?c",
+         {"abc",
+          "a\xc3\xa9"
+          "c"},
+         {"ac", "abbc"}},
         {"[abc]", {"a", "b", "c"}, {"d", "", "ab", "[abc]"}},
         {"[a-c]x", {"ax", "cx"}, {"dx", "x", "-x"}},
         {"[!a-c]", {"d", ".", "\xc3\xa9"}, {"a", "c", ""}},
@@ -47,8 +51,10 @@ TEST(MatchName, EachCharacterOfAPattern) {
         {"", {""}, {"a"}},
     };
     for (const NameCase& c : cases) {
-        for (const char* name : c.matching) EXPECT_TRUE(match_name(c.pattern, name)) << c.pattern << " " << name;
-        for (const char* name : c.other) EXPECT_FALSE(match_name(c.pattern, name)) << c.pattern << " " << name;
+        for (const char* name : c.matching)
+            EXPECT_TRUE(match_name(c.pattern, name)) << c.pattern << " " << name;
+        for (const char* name : c.other)
+            EXPECT_FALSE(match_name(c.pattern, name)) << c.pattern << " " << name;
     }
 }
 
