@@ -29,10 +29,10 @@ struct SrtEnforcerOptions {
 /// into the session, where the command runs with the environment and the cwd of the wrapped invocation. Signals that the
 /// relay gets go to the command: TERM, INT, HUP and QUIT to all of its processes, others to its first. The relay ends as
 /// the command does, by the same exit status or signal; killing it kills the command's whole tree, and it ends with 122
-/// when the host goes away, with 125 and a text when its ticket is refused. With the executors of this library the
-/// invocation's `session` is used instead: no relay runs, and the ticket expires unused. An unused ticket keeps the
-/// Runtime's context at work until it expires or the session closes. Throws `Error`: E_SANDBOX_NOT_INITIALIZED after
-/// close, E_SANDBOX_POLICY_CONFLICT for an invocation of another session, E_INVALID_SANDBOX_CONFIG for a wrong one.
+/// when the host goes away, with 125 and a text when its ticket is refused. With the executors of this library no relay
+/// runs: they take the invocation's `session`, and the ticket is void. One that nobody uses keeps the Runtime's context
+/// at work until it expires or the session closes. Throws `Error`: E_SANDBOX_NOT_INITIALIZED after close,
+/// E_SANDBOX_POLICY_CONFLICT for an invocation of another session, E_INVALID_SANDBOX_CONFIG for a wrong one.
 class SandboxEnforcer : public BinarySandbox {
   public:
     /// Starts a command in the session; returns once it has STARTED or failed to (then the stream has only
