@@ -12,15 +12,27 @@
 namespace sandpipe {
 
 struct SrtEnforcerOptions {
-    std::string bin_shell = "/bin/bash";              ///< absolute; sh, bash, dash, zsh or ksh
-    bool enable_weaker_nested_sandbox = false;        ///< give up, by name, what only this machine refuses
-    std::vector<std::string> env_allow_list{"PATH"};  ///< variables of the host that commands get
-    bool inherit_host_env = false;                    ///< all of them instead
+    std::string bin_shell = "/bin/bash";        ///< absolute; sh, bash, dash, zsh or ksh
+    bool enable_weaker_nested_sandbox = false;  ///< give up, by name, what only this machine refuses
+    /// Variables that commands get from the Runtime's snapshot of the host's; one that is not set there is not set for
+    /// them. What the sandbox needs (TMPDIR, git's safe.directory) is laid over them, the invocation's own over that.
+    std::vector<std::string> env_allow_list{"PATH"};
+    bool inherit_host_env = false;  ///< all of the host's instead
     SandboxPolicy policy;
     std::string workspace;  ///< absolute, or relative to the host's cwd, which is also the default
 };
 
 /// A sandbox session: one cell of namespaces, made once, in which any number of commands run. Thread-safe.
+///
+/// `wrap` gives an invocation that any executor on this machine can run. Its program and args are those of an entering
+/// relay with a ticket: started within 60 s by a process of the same user, once, the relay passes its descriptors 0 to 2
+/// into the session, where the command runs with the environment and the cwd of the wrapped invocation. Signals that the
+/// relay gets go to the command: TERM, INT, HUP and QUIT to all of its processes, others to its first. The relay ends as
+/// the command does, by the same exit status or signal; killing it kills the command's whole tree, and it ends with 122
+/// when the host goes away, with 125 and a text when its ticket is refused. With the executors of this library no relay
+/// runs: they take the invocation's `session`, and the ticket is void. One that nobody uses keeps the Runtime's context
+/// at work until it expires or the session closes. Throws `Error`: E_SANDBOX_NOT_INITIALIZED after close,
+/// E_SANDBOX_POLICY_CONFLICT for an invocation of another session, E_INVALID_SANDBOX_CONFIG for a wrong one.
 class SandboxEnforcer : public BinarySandbox {
   public:
     /// Starts a command in the session; returns once it has STARTED or failed to (then the stream has only

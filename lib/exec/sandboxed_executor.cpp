@@ -6,6 +6,7 @@
 #include <asio/use_awaitable.hpp>
 
 #include <chrono>
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -49,7 +50,7 @@ class AuditScope {
     ~AuditScope() { trail_->detach(); }
 
     AuditTrail* operator->() const noexcept { return trail_.get(); }
-    AuditTrail& operator*() const noexcept { return *trail_; }
+    [[nodiscard]] const std::shared_ptr<AuditTrail>& trail() const noexcept { return trail_; }
 
   private:
     const std::shared_ptr<AuditTrail> trail_;
@@ -125,7 +126,8 @@ void tell_failed_wrap(AuditTrail& trail, const std::string& program, const std::
     }
 }
 
-awaitable<BinaryExecResult> run_wrapped(SharedParts parts, AuditTrail& trail, BinaryInvocation invocation) {
+awaitable<BinaryExecResult> run_wrapped(SharedParts parts, std::shared_ptr<AuditTrail> trail,
+                                        BinaryInvocation invocation) {
     const std::string program = invocation.fields().program;
     const std::chrono::nanoseconds limit = invocation.fields().start_timeout;
     const Clock::time_point begin = Clock::now();
@@ -134,22 +136,24 @@ awaitable<BinaryExecResult> run_wrapped(SharedParts parts, AuditTrail& trail, Bi
     if (outcome.cancelled) co_return cancelled(program);
     if (outcome.timed_out) co_return too_late(program);
     if (outcome.error) {
-        tell_failed_wrap(trail, program, outcome.error);
+        tell_failed_wrap(*trail, program, outcome.error);
         std::rethrow_exception(outcome.error);
     }
+    // These two are the caller's, also where a wrapper has made a new invocation.
     InvocationFields& fields = outcome.wrapped->fields();
-    const std::chrono::nanoseconds spent = Clock::now() - begin;
-    if (fields.start_timeout != kNoTimeout) fields.start_timeout -= spent;
+    fields.audit = std::move(trail);
+    fields.start_timeout = limit == kNoTimeout ? limit : limit - (Clock::now() - begin);
     if (fields.start_timeout <= fields.start_timeout.zero()) co_return too_late(program);
     co_return co_await parts->options.inner->exec(std::move(*outcome.wrapped));
 }
 
-awaitable<BinaryExecResult> run_audited(SharedParts parts, AuditTrail& trail, BinaryInvocation invocation) {
+awaitable<BinaryExecResult> run_audited(SharedParts parts, std::shared_ptr<AuditTrail> trail,
+                                        BinaryInvocation invocation) {
     Way way{};
-    if (std::optional<NotStarted> failure = choose_way(*parts, trail, invocation.fields(), way))
+    if (std::optional<NotStarted> failure = choose_way(*parts, *trail, invocation.fields(), way))
         co_return not_started(std::move(*failure), Cause::not_started);
     if (way == Way::bypassed) co_return co_await parts->options.inner->exec(std::move(invocation));
-    co_return co_await run_wrapped(std::move(parts), trail, std::move(invocation));
+    co_return co_await run_wrapped(std::move(parts), std::move(trail), std::move(invocation));
 }
 
 // The coroutine has copies: it may begin and go on after the executor has gone.
@@ -160,10 +164,16 @@ awaitable<BinaryExecResult> run(SharedParts parts, BinaryInvocation invocation) 
     if (before != asio::cancellation_type::none) co_return cancelled(program);
     const asio::any_io_executor executor = co_await asio::this_coro::executor;
     AuditScope trail(parts, executor, invocation.fields());
-    BinaryExecResult result = co_await run_audited(std::move(parts), *trail, std::move(invocation));
-    // An inner executor of this library has told its own failures.
-    const auto* failure = std::get_if<NotStarted>(&result.status);
-    if (failure && !trail->told_failed_start()) trail->record(StartFailed{program, *failure});
+    BinaryExecResult result;
+    std::exception_ptr thrown;
+    try {
+        result = co_await run_audited(std::move(parts), trail.trail(), std::move(invocation));
+        // An inner executor of this library has told its own failures.
+        const auto* failure = std::get_if<NotStarted>(&result.status);
+        if (failure && !trail->told_failed_start()) trail->record(StartFailed{program, *failure});
+    } catch (const std::exception&) {
+        thrown = std::current_exception();
+    }
     if (const auto strand = trail->strand()) {
         // The last events are told first, also when the command was cancelled, which every co_await would answer.
         const bool throws = co_await asio::this_coro::throw_if_cancelled();
@@ -171,6 +181,7 @@ awaitable<BinaryExecResult> run(SharedParts parts, BinaryInvocation invocation) 
         co_await asio::post(*strand, asio::use_awaitable);
         co_await asio::this_coro::throw_if_cancelled(throws);
     }
+    if (thrown) std::rethrow_exception(thrown);
     co_return result;
 }
 

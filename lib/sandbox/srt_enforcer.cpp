@@ -24,6 +24,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+void check_names(const std::vector<std::string>& names) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (!names[i].empty() && names[i].find_first_of(std::string_view("=\0", 2)) == std::string::npos) continue;
+        throw Error(Errc::invalid_sandbox_config,
+                    "envAllowList[" + std::to_string(i) + "] is \"" + names[i].substr(0, names[i].find('\0')) +
+                        "\", which is no name of a variable; accepted: one that is not empty and has neither '=' nor"
+                        " NUL in it");
+    }
+}
+
 SessionEnvironment environment_of(const SrtEnforcerOptions& options, const std::vector<std::string>& snapshot,
                                   std::vector<std::string> git_directories) {
     SessionEnvironment parts;
@@ -151,6 +161,7 @@ awaitable<std::shared_ptr<SandboxEnforcer>> make_enforcer(Runtime& runtime, SrtE
     const auto core = runtime.core();
     core->check_usable();
     check_bin_shell(options.bin_shell);
+    check_names(options.env_allow_list);
     if (options.enable_weaker_nested_sandbox)
         throw Error(Errc::invalid_sandbox_config, "enableWeakerNestedSandbox is not supported yet");
     const HostPathFacts host;
