@@ -91,17 +91,16 @@ class GateRace : public std::enable_shared_from_this<GateRace> {
 awaitable<GateDecision> ask_gate(std::shared_ptr<const Gate> gate, ToolRequest request,
                                  std::optional<std::chrono::nanoseconds> timeout) {
     const asio::any_io_executor executor = co_await asio::this_coro::executor;
-    const auto race = std::make_shared<GateRace>(executor, std::move(gate), std::move(request), timeout);
-    std::function<void(Completion<GateDecision>)> begin = [race](Completion<GateDecision> done) {
-        race->begin(std::move(done));
-    };
+    auto race = std::make_shared<GateRace>(executor, std::move(gate), std::move(request), timeout);
     detail::OnCancel<GateDecision> on_cancel;
-    // Weak: the slot lives in the coroutine that the race keeps.
+    // Weak, and nothing of it stays here: the race keeps this coroutine.
     on_cancel.cancel = [weak = std::weak_ptr(race)] {
         if (const auto asked = weak.lock()) asked->cancel();
     };
     // The cancelled caller has stopped looking: an approval that comes with it must run nothing.
     on_cancel.give_back = [](const GateDecision&) {};
+    std::function<void(Completion<GateDecision>)> begin =
+        [asked = std::move(race)](Completion<GateDecision> done) { asked->begin(std::move(done)); };
     co_return co_await detail::await_completion<GateDecision>(std::move(begin), std::move(on_cancel));
 }
 

@@ -66,13 +66,12 @@ std::string listed(const std::vector<std::string>& programs) {
     return text.empty() ? "none" : text;
 }
 
-std::shared_ptr<SpooledArtifact> artifact_of(const ToolContext& context, const SpoolOptions& options) {
-    if (!context.artifact) return std::make_shared<SpooledArtifact>(options);
+void check_artifact(const ToolContext& context) {
+    if (!context.artifact) return;
     const ArtifactFacts facts = context.artifact->facts();
     if (facts.bytes > 0 || facts.finished)
         refuse_option("the context's artifact is of another call: it has " + std::to_string(facts.bytes) +
                       " bytes; give each call one of its own");
-    return context.artifact;
 }
 
 }  // namespace
@@ -86,6 +85,7 @@ ToolCore::ToolCore(RunShellCommandToolOptions options)
       sink_failures_(std::make_shared<std::atomic<std::uint64_t>>(0)) {}
 
 awaitable<Prepared> ToolCore::prepare(nlohmann::json input, ToolContext context) const {
+    check_artifact(context);
     const Asked asked = checked_request(input, context);
     if (const auto* refusal = std::get_if<Refusal>(&asked)) co_return *refusal;
     const ToolRequest request = std::get<ToolRequest>(asked);
@@ -108,7 +108,7 @@ awaitable<std::shared_ptr<StreamState>> ToolCore::begin(Ready ready, ToolContext
     parts.call_id = context.call_id;
     parts.text_limit = options_.text_limit;
     parts.redactor = redactor_;
-    parts.artifact = artifact_of(context, options_.spool);
+    parts.artifact = context.artifact ? context.artifact : std::make_shared<SpooledArtifact>(options_.spool);
     const AuditRelay sinks = relay(context);
     CommandStream stream = co_await ready.session->run(std::move(ready.invocation));
     co_return std::make_shared<StreamState>(std::move(stream), std::move(parts), sinks);

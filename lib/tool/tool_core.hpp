@@ -34,15 +34,14 @@ struct Ready {
 using Prepared = std::variant<Refusal, Ready>;
 
 /// What the tool and the calls that outlive it share. Thread-safe.
-class ToolCore : public std::enable_shared_from_this<ToolCore> {
+class ToolCore {
   public:
     explicit ToolCore(RunShellCommandToolOptions options);
 
-    /// Everything up to the start, in the tool's order. Cancellation throws operation_aborted; nothing was
-    /// started.
+    /// Everything up to the start, in the tool's order. Throws `Error` E_INVALID_SANDBOX_CONFIG for the
+    /// context's artifact. Cancellation throws operation_aborted; nothing was started.
     awaitable<Prepared> prepare(nlohmann::json input, ToolContext context) const;
-    /// Starts what was prepared, as `SandboxEnforcer::run`. Throws `Error` E_INVALID_SANDBOX_CONFIG for the
-    /// artifact.
+    /// Starts what was prepared, as `SandboxEnforcer::run`.
     awaitable<std::shared_ptr<StreamState>> begin(Ready ready, ToolContext context) const;
 
     [[nodiscard]] std::uint64_t sink_failures() const noexcept { return *sink_failures_; }

@@ -57,7 +57,8 @@ TEST(Definitions, AllHaveTheSameNameAndFitTheLimits) {
         EXPECT_EQ(made["description"], RunShellCommandTool::description());
     }
     EXPECT_LT(RunShellCommandTool::description().size(), 1024U) << "OpenAI's limit";
-    for (const auto& property : RunShellCommandTool::input_schema()["properties"].items())
+    const json schema = RunShellCommandTool::input_schema();
+    for (const auto& property : schema["properties"].items())
         EXPECT_TRUE(property.value().contains("description")) << property.key();
 }
 
