@@ -27,7 +27,8 @@ class Input {
     [[nodiscard]] static Input none();
     /// These bytes, then end of file. A program that does not read them all is no error.
     [[nodiscard]] static Input bytes(std::string data);
-    /// A file, opened for reading by the host when the command starts.
+    /// A file, opened for reading by the host when the command starts. A FIFO must have a writer by then, who may wait
+    /// for its reader; NotStarted otherwise.
     [[nodiscard]] static Input file(std::string path);
     /// A descriptor of the host, duplicated at once: the caller may close its own. Throws `Error` for a bad
     /// one.

@@ -56,12 +56,13 @@ Stage stage_of(long error) noexcept {
     }
 }
 
-/// What one try says, where execve gave `error`. A file whose interpreter is missing is not a missing file.
+/// What one try says, where execve gave `error`. A file whose interpreter is missing, or a script
+/// like itself without end, is not a missing file.
 ExecFailure judge(long error, long look, std::size_t program) noexcept {
     ExecFailure failure;
     failure.error = static_cast<std::int32_t>(look == EISDIR ? EACCES : error);
     failure.program = static_cast<std::int32_t>(program);
-    if (look == 0 && error == ENOENT)
+    if (look == 0 && (error == ENOENT || error == ELOOP))
         failure.stage = Stage::interpreter;
     else if (look != EISDIR)
         failure.stage = stage_of(error);

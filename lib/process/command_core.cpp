@@ -171,12 +171,21 @@ void CommandCore::on_lost() {
     if (settled_ || ended_ || lost_) return;
     lost_ = true;
     runtime_->log(LogLevel::error, id_, "lost: the launcher's side of it went away");
-    if (!program_started_)
-        return fail_start({Stage::launcher,
-                           std::make_error_code(std::errc::connection_reset),
-                           {},
-                           "the launcher, or the session's cell or init, went away"});
+    if (!program_started_) return on_lost_start();
     on_end(Signaled{SIGKILL, false});  // what was below them has been killed by the kernel
+}
+
+/// Whether the program ran is not known. What is in the pipes says that it did.
+void CommandCore::on_lost_start() {
+    cause_ = Cause::lost;
+    started_at_ = Clock::now();
+    for (std::size_t pipe = 0; pipe < 2; ++pipe)
+        while (io_->output[pipe] && read_some(pipe)) {
+        }
+    fail_start({Stage::launcher,
+                std::make_error_code(std::errc::connection_reset),
+                {},
+                "the launcher, or the session's cell or init, went away"});
 }
 
 void CommandCore::on_end(EndStatus status) {

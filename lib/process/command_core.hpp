@@ -119,6 +119,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     void on_message(const wire::Packet& packet);
     void on_ended(const wire::Ended& message);
     void on_lost();
+    void on_lost_start();
     void request_stop(Cause cause);
     void obey(const StopEscalation::Step& step);
     void send_signal(int signal);

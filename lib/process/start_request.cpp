@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <csignal>
 #include <string_view>
 
@@ -84,6 +85,12 @@ std::string passed_over(const wire::Failure& failure) {
            std::error_code(failure.passed_over_error, std::generic_category()).message();
 }
 
+std::string stream_hint(const wire::Failure& failure) {
+    if (failure.error == ENXIO) return "nobody has the other end of the FIFO open";
+    if (failure.error != EACCES || failure.path.starts_with('/')) return {};
+    return "a command in a sandbox gets no socket that it could point at the host: connect it, or use a pipe";
+}
+
 std::string program_hint(const wire::Failure& failure, const wire::StartCommand& request) {
     if (failure.error == ENOEXEC)
         return "no executable format and no \"#!\" line: start it by its interpreter, such as sh";
@@ -91,7 +98,9 @@ std::string program_hint(const wire::Failure& failure, const wire::StartCommand&
     if (failure.error == ECANCELED) return "it was ended before it was executed";
     if (failure.error == ETXTBSY) return "another process still has it open for writing";
     const std::string& name = request.argv.front();
-    if (name.find('/') != std::string::npos) return "a relative path is relative to the command's cwd";
+    if (name.find('/') != std::string::npos)
+        return failure.error == ENOENT ? "a relative path is relative to the command's cwd" : "";
+    if (name.size() > NAME_MAX) return "no file has a name of " + std::to_string(name.size()) + " bytes";
     return "not found in the command's PATH" + passed_over(failure);
 }
 
@@ -141,13 +150,15 @@ std::string start_hint(const wire::Failure& failure, const wire::StartCommand& r
         case Stage::program:
             return program_hint(failure, request);
         case Stage::interpreter:
-            return "the file exists; the interpreter in its \"#!\" line or its loader does not";
+            return failure.error == ELOOP
+                       ? "the interpreter in its \"#!\" line is a script too, and so on: the kernel follows five"
+                       : "the file exists; the interpreter in its \"#!\" line or its loader does not";
         case Stage::permission:
-            return "the file may not be executed: see its mode (chmod +x), a noexec mount, or the policy";
+            return "the file, or the interpreter in its \"#!\" line, may not be executed: see the mode (chmod +x), a"
+                   " noexec mount, or the policy";
         case Stage::input:
         case Stage::output:
-            if (failure.error != EACCES || failure.path.starts_with('/')) return {};
-            return "a command in a sandbox gets no socket that it could point at the host: connect it, or use a pipe";
+            return stream_hint(failure);
         case Stage::arguments:
             return size_hint(request);
         case Stage::resources:

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +24,17 @@ bool is_way_out(int fd) {
     size = sizeof peer;
     const bool connected = ::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) == 0;
     return !connected || (type != SOCK_STREAM && type != SOCK_SEQPACKET);
+}
+
+/// -ENXIO for a FIFO that nobody has open for writing: the command would take that for an empty file. A writer that waits
+/// for a reader counts. tee(2) sees it without taking a byte.
+int look_for_writer(int fd) {
+    struct stat facts {};
+    if (::fstat(fd, &facts) < 0) return -errno;
+    sys::Pipe copy;
+    if (!S_ISFIFO(facts.st_mode)) return 0;
+    if (const int error = sys::make_pipe(copy); error < 0) return error;
+    return ::tee(fd, copy.write_end.get(), 1, SPLICE_F_NONBLOCK) == 0 ? -ENXIO : 0;
 }
 
 class Planner {
@@ -69,7 +81,8 @@ class Planner {
     bool input(const Input::Bytes&, unique_fd& child) { return pipe_for(child, plan_.input, false); }
     bool input(const Input::Stream&, unique_fd& child) { return pipe_for(child, plan_.input, false); }
     bool input(const Input::File& file, unique_fd& child) {
-        return open(file.path, O_RDONLY, Stage::input, child);
+        return open(file.path, O_RDONLY, Stage::input, child) &&
+               check(look_for_writer(child.get()), Stage::input, file.path);
     }
     bool input(const Input::Descriptor& source, unique_fd& child) {
         return check(sys::duplicate(source.fd->get(), child), Stage::input, "descriptor");

@@ -3,6 +3,7 @@
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
 
+#include <csignal>
 #include <random>
 
 #include "support/cancel_fixture.hpp"
@@ -77,6 +78,9 @@ TEST_F(CancelRace, AtRandomMoments) {
         ASSERT_TRUE(!finished || result.out == "out\nmore") << i;
         ASSERT_TRUE(result.out.empty() || result.out.starts_with("out")) << i;
         ASSERT_FALSE(result.forced) << i;
+        const auto* signaled = std::get_if<Signaled>(&result.status);
+        ASSERT_TRUE(!signaled || (!finished && signaled->signal == SIGTERM)) << i;
+        ASSERT_TRUE(!std::holds_alternative<Exited>(result.status) || result.exit_code == 0) << i;
     }
     EXPECT_TRUE(own_commands().empty());
     EXPECT_EQ(HostState::now().difference_to(before), "");

@@ -52,10 +52,10 @@ TEST_F(HostKind, WithFewDescriptors) {
     expect_good({"host_few_descriptors"});
 }
 
-TEST_F(HostKind, ThatIsInterruptedAllTheTime) { expect_good({"host_interrupted"}); }
+TEST_F(HostKind, ThatIsInterruptedAllTheTime) { expect_good({"host_interrupted", std::to_string(rounds(200))}); }
 
 TEST_F(HostKind, WhoseThreadsTakeMemorySetHandlersAndChangeTheEnvironment) {
-    expect_good({"host_busy_threads", std::to_string(rounds(200))});
+    expect_good({"host_busy_threads", std::to_string(rounds(500))});
 }
 
 TEST_F(HostKind, WhoseStartingThreadEnds) { expect_good({"host_thread_ends"}); }

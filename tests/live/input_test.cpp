@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 
 #include "support/process_fixture.hpp"
 
@@ -62,6 +63,37 @@ TEST_F(InputTest, FromAFile) {
     write_file(place("in"), "from the file");
     EXPECT_EQ(exec(command("cat").input(Input::file(place("in")))).out, "from the file");
     EXPECT_EQ(exec(command("cat").input(Input::file("/dev/null"))).out, "");
+}
+
+TEST_F(InputTest, FromAFifoWhoseWriterWaits) {
+    ASSERT_EQ(::mkfifo(place("fifo").c_str(), 0600), 0);
+    CommandStream writer = start(sh("echo ready; echo from the fifo > " + place("fifo")));
+    const auto ready = run(writer.next());
+    ASSERT_TRUE(ready && std::holds_alternative<OutputChunk>(*ready));
+    // Its open is under way or waits: until then there is no writer.
+    BinaryExecResult result;
+    EXPECT_TRUE(eventually([&] {
+        result = exec(command("cat").input(Input::file(place("fifo"))));
+        return result.cause == Cause::finished;
+    }));
+    EXPECT_EQ(result.out, "from the fifo");
+    EXPECT_EQ(run(writer.finish()).exit_code, 0);
+}
+
+TEST_F(InputTest, OfNoBytesIsItsEnd) {
+    EXPECT_EQ(exec(command("wc").args("-c").input(Input::bytes(""))).out, "0");
+}
+
+TEST_F(InputTest, FromATerminal) {
+    const unique_fd master(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+    if (!master || ::grantpt(master.get()) < 0 || ::unlockpt(master.get()) < 0)
+        GTEST_SKIP() << "this machine has no pseudo terminals (devpts)";
+    const std::string name = ::ptsname(master.get());
+    ASSERT_EQ(::write(master.get(), "a line\n", 7), 7);
+    const BinaryExecResult result = exec(sh("tty; read line; echo \"got $line\"").input(Input::file(name)));
+    EXPECT_EQ(result.out, name + "\ngot a line");
+    EXPECT_EQ(exec(sh("[ -e /dev/tty ] && : < /dev/tty").input(Input::file(name))).failed, true)
+        << "a command has no controlling terminal";
 }
 
 TEST_F(InputTest, FromADescriptorThatTheCallerMayClose) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +29,34 @@ TEST_F(StartFailure, MissingInterpreter) {
     write_file(place("script"), "#!/no/such/interpreter\n", 0755);
     expect_failure(refused(command(place("script"))), Stage::interpreter, ENOENT, place("script"),
                    "interpreter");
+}
+
+TEST_F(StartFailure, InterpretersWithoutEnd) {
+    write_file(place("script"), "#!" + place("script") + "\n", 0755);
+    expect_failure(refused(command(place("script"))), Stage::interpreter, ELOOP, place("script"), "script too");
+}
+
+TEST_F(StartFailure, InterpreterThatMayNotBeExecuted) {
+    write_file(place("plain"), "", 0644);
+    write_file(place("script"), "#!" + place("plain") + "\n", 0755);
+    expect_failure(refused(command(place("script"))), Stage::permission, EACCES, place("script"), "interpreter");
+}
+
+TEST_F(StartFailure, InterpreterLineWithACarriageReturn) {
+    write_file(place("script"), "#!/bin/sh\r\necho never\r\n", 0755);
+    expect_failure(refused(command(place("script"))), Stage::interpreter, ENOENT, place("script"), "interpreter");
+}
+
+TEST_F(StartFailure, NamesThatAreTooLong) {
+    const std::string name(300, 'x');
+    expect_failure(refused(command(name)), Stage::program, ENOENT, name, "300 bytes");
+    expect_failure(refused(command(place(name))), Stage::program, ENAMETOOLONG, place(name), "");
+}
+
+TEST_F(StartFailure, AProgramThatStaysOpenForWriting) {
+    std::filesystem::copy_file("/bin/true", place("busy"));
+    const unique_fd writer(::open(place("busy").c_str(), O_WRONLY | O_CLOEXEC));
+    expect_failure(refused(command(place("busy"))), Stage::program, ETXTBSY, place("busy"), "open for writing");
 }
 
 TEST_F(StartFailure, ScriptWithoutInterpreterLine) {
@@ -77,7 +106,11 @@ TEST_F(StartFailure, InputAndOutputFiles) {
                    Stage::output, ENOENT, "/no/such/dir/out", "");
     ASSERT_EQ(::mkfifo(place("fifo").c_str(), 0600), 0);
     expect_failure(refused(command("true").err(Output::file(place("fifo"), FileMode::append))), Stage::output,
-                   ENXIO, place("fifo"), "");
+                   ENXIO, place("fifo"), "other end");
+    expect_failure(refused(command("cat").input(Input::file(place("fifo")))), Stage::input, ENXIO, place("fifo"),
+                   "other end");
+    expect_failure(refused(command("true").out(Output::file(scratch().string(), FileMode::append))), Stage::output,
+                   EISDIR, scratch().string(), "");
 }
 
 TEST_F(StartFailure, NothingIsLeftOfManyFailures) {

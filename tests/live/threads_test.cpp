@@ -38,7 +38,7 @@ TEST_F(Threads, ManyContextsSideBySide) {
         threads.emplace_back([t, &failures] {
             asio::io_context context;
             Runtime owner(context.get_executor());
-            asio::co_spawn(context, failures_in_a_row(local_executor(owner), rounds(60), t),
+            asio::co_spawn(context, failures_in_a_row(local_executor(owner), rounds(100), t),
                            [&](std::exception_ptr error, int count) { failures += error ? 1000 : count; });
             context.run();
         });
