@@ -47,6 +47,10 @@ struct RuntimeOptions {
 /// them, within 1 s, as they are when the host process ends in any way, SIGKILL included; who awaits one of
 /// them gets cause `lost`. It may outlive the executor's context, and the context may be destroyed with
 /// commands running: they are ended in the same way.
+///
+/// The helper is no child of the host, whose SIGCHLD and waitpid(-1) meet nothing of this library; but in a host that
+/// adopts orphans, as pid 1 or by PR_SET_CHILD_SUBREAPER (prctl(2)), the kernel makes it one. There `close` reaps it, and
+/// what a destructor has left is reaped when the next helper starts or ends.
 class Runtime {
   public:
     /// `executor` is where the library's own I/O runs; with a multi-threaded context all of its threads
