@@ -49,8 +49,8 @@ struct RuntimeOptions {
 /// commands running: they are ended in the same way.
 ///
 /// The helper is no child of the host, whose SIGCHLD and waitpid(-1) meet nothing of this library; but in a host that
-/// adopts orphans, as pid 1 or by PR_SET_CHILD_SUBREAPER (prctl(2)), the kernel makes it one. There `close` reaps it, and
-/// what a destructor has left is reaped when the next helper starts or ends.
+/// adopts orphans, as pid 1 or by PR_SET_CHILD_SUBREAPER (prctl(2)), the kernel makes it one. There `close` reaps it,
+/// and what a destructor has left is reaped when the next helper starts or ends.
 class Runtime {
   public:
     /// `executor` is where the library's own I/O runs; with a multi-threaded context all of its threads

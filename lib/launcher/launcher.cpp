@@ -93,7 +93,8 @@ void Launcher::keep_spare() { spare_.reset(::fcntl(control_.get(), F_DUPFD_CLOEX
 void Launcher::refuse(wire::Packet& packet) {
     if (!packet.fds.empty()) {
         const wire::Failure failure{Stage::resources, EMFILE, "the launcher's descriptors"};
-        (void)wire::send_packet(packet.fds.front().get(), wire::encode(failure));  // a host that is gone needs no answer
+        // A host that is gone needs no answer.
+        (void)wire::send_packet(packet.fds.front().get(), wire::encode(failure));
     }
     packet.fds.clear();
     keep_spare();

@@ -37,7 +37,8 @@ class ProcessTable {
     /// A process's mark, as of a command or not; 0 for one that has ended.
     using MarkOf = std::function<rlim_t(pid_t)>;
 
-    /// `self`: the launcher. `leaders`: of running commands, unreaped, so that their numbers are taken.
+    /// `self`: the launcher. `leaders`: of running commands, unreaped, so that their numbers are taken. `mark_of` is
+    /// asked for the others only.
     ProcessTable(const std::vector<ProcessFacts>& all, pid_t self, const std::unordered_set<pid_t>& leaders,
                  const MarkOf& mark_of);
 

@@ -26,8 +26,8 @@ bool is_way_out(int fd) {
     return !connected || (type != SOCK_STREAM && type != SOCK_SEQPACKET);
 }
 
-/// -ENXIO for a FIFO that nobody has open for writing: the command would take that for an empty file. A writer that waits
-/// for a reader counts. tee(2) sees it without taking a byte.
+/// -ENXIO for a FIFO that nobody has open for writing: the command would take that for an empty file. A writer that
+/// waits for a reader counts. tee(2) sees it without taking a byte.
 int look_for_writer(int fd) {
     struct stat facts {};
     if (::fstat(fd, &facts) < 0) return -errno;

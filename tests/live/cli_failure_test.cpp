@@ -97,7 +97,8 @@ TEST_F(CliFailure, EachKindHasItsStatus) {
 
 TEST_F(CliFailure, ACwdThatIsGone) {
     fs::create_directory(scratch() / "gone");
-    const std::string line = "cd " + place("gone") + " && rmdir ../gone && exec " + SANDPIPE_CLI + " exec --json -- true";
+    const std::string line =
+        "cd " + place("gone") + " && rmdir ../gone && exec " + SANDPIPE_CLI + " exec --json -- true";
     const ProgramResult result = run_program({"/bin/sh", "-c", line});
     EXPECT_EQ(result.status, 125);
     EXPECT_EQ(Json::parse(result.out)["start_failure"]["stage"], "cwd");
@@ -126,7 +127,8 @@ TEST_F(CliFailure, StandardStreamsOfEveryKind) {
     const auto out_of = [](const std::string& line) { return run_program({"/bin/sh", "-c", line}).out; };
     EXPECT_EQ(out_of("echo in | " + tool + "--stdin - -- cat /dev/stdin"), "in\n");
     EXPECT_EQ(out_of(tool + "--stdin - -- cat < /dev/null"), "");
-    EXPECT_EQ(out_of(tool + "-- sh -c 'echo o; echo e >&2' > " + place("both") + " 2>&1; sort " + place("both")), "e\no\n");
+    const std::string both = place("both");
+    EXPECT_EQ(out_of(tool + "-- sh -c 'echo o; echo e >&2' > " + both + " 2>&1; sort " + both), "e\no\n");
     EXPECT_EQ(out_of(tool + "-- sh -c 'echo x > /dev/stdout; echo y > /dev/stderr' 2>&1 | sort"), "x\ny\n");
     EXPECT_EQ(out_of("trap '' PIPE; " + tool + "-- sh -c 'yes | head -n 1; grep SigIgn /proc/self/status'"),
               "y\nSigIgn:\t0000000000000000\n");

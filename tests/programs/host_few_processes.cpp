@@ -34,7 +34,8 @@ void allow(rlim_t more) {
 
 bool is_typed(const BinaryExecResult& result) {
     const auto* failure = std::get_if<NotStarted>(&result.status);
-    return failure && failure->stage == Stage::resources && failure->error == std::errc::resource_unavailable_try_again &&
+    return failure && failure->stage == Stage::resources &&
+           failure->error == std::errc::resource_unavailable_try_again &&
            failure->hint.find("ulimit -u") != std::string::npos && result.cause == Cause::not_started;
 }
 

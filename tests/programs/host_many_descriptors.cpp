@@ -1,5 +1,5 @@
-// May open a million files, or as many as this machine lets it, and has one open at the top: a start is as fast as ever,
-// and a command has three. Prints how many.
+// May open a million files, or as many as this machine lets it, and has one open at the top: a start is as fast as
+// ever, and a command has three. Prints how many.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>

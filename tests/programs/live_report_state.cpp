@@ -11,7 +11,7 @@ int main() {
     DIR* listing = ::opendir("/proc/self/fd");
     std::set<int> open;
     while (const dirent* entry = ::readdir(listing))
-        if (entry->d_name[0] != '.' && std::atoi(entry->d_name) != ::dirfd(listing)) open.insert(std::atoi(entry->d_name));
+        if (const int fd = std::atoi(entry->d_name); entry->d_name[0] != '.' && fd != ::dirfd(listing)) open.insert(fd);
     ::closedir(listing);
     std::printf("descriptors");
     for (const int fd : open) std::printf(" %d", fd);

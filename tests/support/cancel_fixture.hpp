@@ -49,7 +49,9 @@ class CancelFixture : public ProcessFixture {
     /// Says that it is up, and ignores SIGTERM.
     [[nodiscard]] std::string stubborn() const { return "trap '' TERM; " + mark("up") + "while :; do sleep .05; done"; }
     /// A line that makes the file `name` and goes on.
-    [[nodiscard]] std::string mark(const std::string& name) const { return "touch " + (scratch() / name).string() + "; "; }
+    [[nodiscard]] std::string mark(const std::string& name) const {
+        return "touch " + (scratch() / name).string() + "; ";
+    }
 };
 
 }  // namespace sandpipe::testing
