@@ -40,7 +40,10 @@ class SandboxEnforcer : public BinarySandbox {
     virtual awaitable<CommandStream> run(BinaryInvocation invocation) = 0;
     /// `line` by bin_shell -c. NUL in it is an error of the run.
     [[nodiscard]] virtual BinaryInvocation shell(std::string line) const = 0;
-    /// A session of its own, under a policy that can only be narrower.
+    /// A session of its own with the same options, under a policy that can only be narrower: what both policies allow is
+    /// allowed, and what `policy` grants beyond this session's throws `Error` E_SANDBOX_POLICY_CONFLICT naming it. The
+    /// list of a kind of grant replaces this session's: a policy without allowWrite can write nowhere. It has a /tmp of
+    /// its own, and outlives this session.
     virtual awaitable<std::shared_ptr<SandboxEnforcer>> narrow(SandboxPolicy policy) = 0;
     /// The session's own policy, as it was given.
     [[nodiscard]] virtual const SandboxPolicy& policy() const = 0;

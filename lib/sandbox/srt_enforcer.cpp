@@ -15,6 +15,7 @@
 #include "sandbox/compile.hpp"
 #include "sandbox/make_enforcer.hpp"
 #include "sandbox/make_report.hpp"
+#include "sandbox/narrow_policy.hpp"
 #include "sandbox/network/proxy_variables.hpp"
 #include "sandbox/path_facts.hpp"
 #include "sandbox/session_base.hpp"
@@ -72,15 +73,18 @@ void tell_warnings(const CellSession& session, const std::vector<std::string>& w
     for (const std::string& warning : warnings) fields.audit->record(0, PolicyWarning{warning});
 }
 
+awaitable<std::shared_ptr<SandboxEnforcer>> make_session(std::shared_ptr<detail::RuntimeCore> core,
+                                                         SrtEnforcerOptions options, ProxySettings proxies);
+
 class SrtEnforcer final : public SandboxEnforcer {
   public:
     SrtEnforcer(std::shared_ptr<detail::RuntimeCore> runtime, std::shared_ptr<CellSession> session,
-                std::string bin_shell, SandboxPolicy policy, EnforcementReport report,
+                SrtEnforcerOptions options, ProxySettings proxies, EnforcementReport report,
                 std::vector<std::string> warnings)
         : runtime_(std::move(runtime)),
           session_(std::move(session)),
-          bin_shell_(std::move(bin_shell)),
-          policy_(std::move(policy)),
+          options_(std::move(options)),
+          proxies_(std::move(proxies)),
           report_(std::move(report)),
           warnings_(std::move(warnings)) {}
 
@@ -95,17 +99,19 @@ class SrtEnforcer final : public SandboxEnforcer {
     }
 
     [[nodiscard]] BinaryInvocation shell(std::string line) const override {
-        BinaryInvocation invocation = command(bin_shell_).args("-c", std::move(line));
+        BinaryInvocation invocation = command(options_.bin_shell).args("-c", std::move(line));
         invocation.fields().session = session_;
         return invocation;
     }
 
-    awaitable<std::shared_ptr<SandboxEnforcer>> narrow(SandboxPolicy) override {
-        throw Error(Errc::sandbox_narrowing_unsupported,
-                    "narrowing a session is not supported yet: make a session of its own");
+    awaitable<std::shared_ptr<SandboxEnforcer>> narrow(SandboxPolicy policy) override {
+        if (session_->closed()) throw Error(Errc::sandbox_not_initialized, "the sandbox session is closed");
+        SrtEnforcerOptions narrower = options_;
+        narrower.policy = narrow_policy(options_.policy, policy, options_.workspace, options_.bin_shell);
+        return make_session(runtime_, std::move(narrower), proxies_);
     }
 
-    [[nodiscard]] const SandboxPolicy& policy() const override { return policy_; }
+    [[nodiscard]] const SandboxPolicy& policy() const override { return options_.policy; }
     [[nodiscard]] const EnforcementReport& enforcement() const override { return report_; }
     [[nodiscard]] const std::vector<std::string>& warnings() const override { return warnings_; }
 
@@ -144,8 +150,8 @@ class SrtEnforcer final : public SandboxEnforcer {
 
     const std::shared_ptr<detail::RuntimeCore> runtime_;
     const std::shared_ptr<CellSession> session_;
-    const std::string bin_shell_;
-    const SandboxPolicy policy_;
+    const SrtEnforcerOptions options_;  // the workspace resolved
+    const ProxySettings proxies_;
     const EnforcementReport report_;
     const std::vector<std::string> warnings_;
 };
@@ -164,9 +170,18 @@ awaitable<std::shared_ptr<SandboxEnforcer>> make_enforcer(Runtime& runtime, SrtE
     check_names(options.env_allow_list);
     if (options.enable_weaker_nested_sandbox)
         throw Error(Errc::invalid_sandbox_config, "enableWeakerNestedSandbox is not supported yet");
+    options.workspace = find_workspace(options.workspace);
+    return make_session(core, std::move(options), std::move(proxies));
+}
+
+namespace {
+
+awaitable<std::shared_ptr<SandboxEnforcer>> make_session(std::shared_ptr<detail::RuntimeCore> core,
+                                                         SrtEnforcerOptions options, ProxySettings proxies) {
+    core->check_usable();
     const HostPathFacts host;
     CompiledPolicy compiled =
-        compile(options.policy, find_workspace(options.workspace),
+        compile(options.policy, options.workspace,
                 find_home(detail::find_variable(core->environment(), "HOME")), host, options.bin_shell);
     SessionEnvironment environment =
         environment_of(options, core->environment(), compiled.git_safe_directories);
@@ -181,9 +196,11 @@ awaitable<std::shared_ptr<SandboxEnforcer>> make_enforcer(Runtime& runtime, SrtE
     core->join(session->id(), session);
     if (!listeners.empty()) session->serve_proxies(std::move(listeners), std::move(compiled.domains), proxies);
     std::shared_ptr<SandboxEnforcer> enforcer = std::make_shared<SrtEnforcer>(
-        core, std::move(session), options.bin_shell, options.policy, std::move(report),
+        core, std::move(session), std::move(options), std::move(proxies), std::move(report),
         std::move(compiled.warnings));
     co_return enforcer;
 }
+
+}  // namespace
 
 }  // namespace sandpipe

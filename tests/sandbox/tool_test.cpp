@@ -268,8 +268,7 @@ TEST_F(LiveTool, AClosedSessionIsAnException) {
     EXPECT_THROW(call(tool, json{{"command", "true"}}), Error);
 }
 
-// Whether or not narrowing works yet: never wider, and never without an answer.
-TEST_F(LiveTool, APolicyForTheCallHoldsOrNothingRuns) {
+TEST_F(LiveTool, APolicyForTheCallHoldsBesideTheSessionsOwn) {
     const RunShellCommandTool tool(options());
     ignore_below("w");
     ToolContext context;
@@ -277,13 +276,16 @@ TEST_F(LiveTool, APolicyForTheCallHoldsOrNothingRuns) {
     context.policy->filesystem.deny_write = {"file"};
     const ToolResult result = call(tool, json{{"command", "echo x > file; echo y > two"}}, context);
     EXPECT_EQ(read_file(at("w/file")), "content of /file\n");
-    if (result.summary["error"] == nullptr) {
-        EXPECT_EQ(read_file(at("w/two")), "y\n");
-        EXPECT_EQ(result.summary["denial_count"], 1);
-        return;
-    }
-    EXPECT_EQ(result.summary["error"], "E_SANDBOX_NARROWING_UNSUPPORTED");
-    EXPECT_EQ(read_file(at("w/two")), "content of /two\n");
+    EXPECT_EQ(read_file(at("w/two")), "y\n");
+    EXPECT_EQ(result.summary["denial_count"], 1);
+}
+
+TEST_F(LiveTool, APolicyForTheCallCannotGrantMore) {
+    const RunShellCommandTool tool(options());
+    ToolContext context;
+    context.policy = writable({".", at("o")});
+    const ToolResult result = call(tool, json{{"command", "echo x > two"}}, context);
+    EXPECT_EQ(result.summary["error"], "E_SANDBOX_POLICY_CONFLICT");
     EXPECT_EQ(told(), std::vector<std::string>{"start_failed"});
 }
 

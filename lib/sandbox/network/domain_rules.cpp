@@ -178,6 +178,14 @@ bool DomainRules::allows_host(const Host& host) const {
     });
 }
 
+std::optional<std::string> DomainRules::wider_than(const DomainRules& other) const {
+    for (const DomainRule& rule : allowed_) {
+        const auto is_cover = [&](const DomainRule& outer) { return covers(outer, rule); };
+        if (std::none_of(other.allowed_.begin(), other.allowed_.end(), is_cover)) return rule.text;
+    }
+    return {};
+}
+
 std::string DomainRules::allowed_list() const {
     if (allowed_.empty()) return "not in allowedDomains, which is empty";
     std::string text = "not in allowedDomains: ";

@@ -45,6 +45,8 @@ class DomainRules {
     [[nodiscard]] bool empty() const noexcept { return allowed_.empty() && denied_.empty(); }
     /// Whether a rule allows just this host, at any port.
     [[nodiscard]] bool allows_host(const Host& host) const;
+    /// The first of these allowed entries that no allowed entry of `other` covers.
+    [[nodiscard]] std::optional<std::string> wider_than(const DomainRules& other) const;
     /// What the user should know, such as rules that shadow others.
     [[nodiscard]] std::vector<std::string> warnings() const;
 

@@ -1,0 +1,145 @@
+#include "narrow_policy.hpp"
+
+#include <sandpipe/error.hpp>
+#include <sandpipe/explain.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "network/domain_rules.hpp"
+#include "path_pattern.hpp"
+
+namespace sandpipe {
+namespace {
+
+using Patterns = std::vector<PathPattern>;
+
+[[noreturn]] void conflict(const std::string& entry, const std::string& why) {
+    throw Error(Errc::sandbox_policy_conflict,
+                "a narrower policy cannot have " + entry + ": " + why + "; leave it out, or make a session of its own");
+}
+
+std::string named(std::string_view key, const std::string& value) { return std::string(key) + " \"" + value + "\""; }
+
+template <typename T>
+bool contains(const std::vector<T>& values, const T& value) {
+    return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+template <typename T>
+void add_all(std::vector<T>& to, const std::vector<T>& from) {
+    for (const T& value : from)
+        if (!contains(to, value)) to.push_back(value);
+}
+
+/// 0 is no limit.
+std::uint64_t smaller(std::uint64_t a, std::uint64_t b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
+
+/// `asked` switches something off only where `wide` has it off.
+void narrow_switch(std::string_view key, bool wide, bool asked) {
+    if (asked && !wide) conflict(std::string(key) + " true", "the session has it false");
+}
+
+class FileNarrowing {
+  public:
+    FileNarrowing(const SandboxPolicy& wide, const SandboxPolicy& asked, const std::string& workspace,
+                  const std::string& bin_shell)
+        : wide_(wide.filesystem), wide_says_(wide, workspace, bin_shell), asked_says_(asked, workspace, bin_shell) {}
+
+    void apply(FilesystemPolicy& result) const {
+        narrow_switch("filesystem.disabled", wide_.disabled, result.disabled);
+        if (wide_.disabled) return;
+        check(ExplainedAct::write, "allowWrite", result.allow_write, wide_.allow_write);
+        check_reads(result.allow_read);
+        narrow_execution(result);
+        keep_lifts(result.allow_read);
+        add_all(result.deny_read, wide_.deny_read);
+        add_all(result.deny_write, wide_.deny_write);
+        for (const std::string& device : result.devices)
+            if (!contains(wide_.devices, device)) conflict(named("devices", device), "the session has not that device");
+        for (const std::string& name : result.mandatory_deny_except)
+            if (!contains(wide_.mandatory_deny_except, name))
+                conflict(named("mandatoryDenyExcept", name), "the session protects it");
+        narrow_switch("allowGitConfig", wide_.allow_git_config, result.allow_git_config);
+        narrow_switch("allowGitInit", wide_.allow_git_init, result.allow_git_init);
+        narrow_switch("allowGitWorktree", wide_.allow_git_worktree, result.allow_git_worktree);
+    }
+
+  private:
+    /// What the session has in its own list stands there beside the same denies. Of a glob, the directory below which
+    /// its matches are.
+    void check(ExplainedAct act, std::string_view key, const Patterns& patterns, const Patterns& own) const {
+        for (const PathPattern& pattern : patterns) {
+            if (contains(own, pattern)) continue;
+            const Explanation found = wide_says_.explain(act, split_pattern(pattern).path);
+            if (!found.allowed) conflict(named(key, pattern.path), "the session says " + found.rule);
+        }
+    }
+
+    /// What a glob would lift cannot be told before it meets the files.
+    void check_reads(const Patterns& patterns) const {
+        check(ExplainedAct::read, "allowRead", patterns, wide_.allow_read);
+        for (const PathPattern& pattern : patterns)
+            if (!contains(wide_.allow_read, pattern) && !split_pattern(pattern).glob.empty() && !wide_.deny_read.empty())
+                conflict(named("allowRead", pattern.path), "a glob might lift what the session denies");
+    }
+
+    void narrow_execution(FilesystemPolicy& result) const {
+        if (!wide_.restrict_execute) return;
+        if (!result.restrict_execute) result.allow_execute = wide_.allow_execute;
+        result.restrict_execute = true;
+        check(ExplainedAct::exec, "allowExecute", result.allow_execute, wide_.allow_execute);
+    }
+
+    /// The session's own exceptions stay where the narrower policy says nothing against them.
+    void keep_lifts(Patterns& allow_read) const {
+        for (const PathPattern& pattern : wide_.allow_read) {
+            const bool denied = !asked_says_.explain(ExplainedAct::read, split_pattern(pattern).path).allowed;
+            if (!denied && !contains(allow_read, pattern)) allow_read.push_back(pattern);
+        }
+    }
+
+    const FilesystemPolicy& wide_;
+    Explainer wide_says_;
+    Explainer asked_says_;
+};
+
+void narrow_network(const NetworkPolicy& wide, NetworkPolicy& result) {
+    narrow_switch("network.disabled", wide.disabled, result.disabled);
+    for (const std::string& path : result.allow_unix_sockets)
+        if (!contains(wide.allow_unix_sockets, path))
+            conflict(named("allowUnixSockets", path), "it is not in the session's own list");
+    if (wide.disabled) return;
+    if (const auto wider = DomainRules(result).wider_than(DomainRules(wide)))
+        conflict(named("allowedDomains", *wider), "the session's own allowedDomains do not cover it");
+    if (result.allowed_domains.empty()) return;  // no network at all: nothing is left to be denied
+    add_all(result.denied_domains, wide.denied_domains);
+    result.denied_domain_reasons.insert(wide.denied_domain_reasons.begin(), wide.denied_domain_reasons.end());
+}
+
+void narrow_limits(const LimitsPolicy& wide, LimitsPolicy& result) {
+    result.memory_bytes = smaller(wide.memory_bytes, result.memory_bytes);
+    result.pids = smaller(wide.pids, result.pids);
+    result.cpu_seconds = smaller(wide.cpu_seconds, result.cpu_seconds);
+    result.file_size_bytes = smaller(wide.file_size_bytes, result.file_size_bytes);
+    result.open_files = smaller(wide.open_files, result.open_files);
+    result.tmp_bytes = smaller(wide.tmp_bytes, result.tmp_bytes);
+    result.best_effort = result.best_effort && wide.best_effort;
+}
+
+}  // namespace
+
+SandboxPolicy narrow_policy(const SandboxPolicy& wide, const SandboxPolicy& asked, const std::string& workspace,
+                            const std::string& bin_shell) {
+    SandboxPolicy result = asked;
+    FileNarrowing(wide, asked, workspace, bin_shell).apply(result.filesystem);
+    narrow_network(wide.network, result.network);
+    narrow_limits(wide.limits, result.limits);
+    narrow_switch("allowNestedUserNamespaces", wide.allow_nested_user_namespaces, result.allow_nested_user_namespaces);
+    return result;
+}
+
+}  // namespace sandpipe
