@@ -34,7 +34,7 @@ TEST_F(Execute, OnlyWhatIsListedAndTheShell) {
     const Ran ran = session.sh("/usr/bin/id; echo $?; ./prog; echo $?");
     EXPECT_EQ(ran.out, "126\n126\n") << ran.err;
     EXPECT_EQ(ran.denied(),
-              (std::vector<std::string>{"execve /usr/bin/id EACCES", "execve " + at("w/prog") + " EACCES"}));
+              (std::vector<std::string>{"exec /usr/bin/id EACCES", "exec " + at("w/prog") + " EACCES"}));
     EXPECT_EQ(ran.result.denials[0].kind, DenialKind::exec);
     EXPECT_EQ(ran.result.denials[0].rule, "allowExecute");
 }
