@@ -55,7 +55,7 @@ SandboxPolicy with_allowed_commands(SandboxPolicy policy, const std::vector<std:
     if (files.restrict_execute) {
         for (const PathPattern& entry : files.allow_execute)
             if (!is_allowed(entry.path))
-                throw Error(Errc::sandbox_narrowing_unsupported,
+                throw Error(Errc::sandbox_policy_conflict,
                             "allowExecute: \"" + entry.path + "\" is none of the tool's allowed_commands");
         return policy;
     }

@@ -14,7 +14,7 @@ namespace sandpipe::tool {
                                                        std::string_view path);
 
 /// `policy` with these programs and `shell` as all that may be executed. Where it restricts execution itself,
-/// its own list stays, and throws `Error` E_SANDBOX_NARROWING_UNSUPPORTED naming an entry that is none of
+/// its own list stays, and throws `Error` E_SANDBOX_POLICY_CONFLICT naming an entry that is none of
 /// `programs`. Pure.
 [[nodiscard]] SandboxPolicy with_allowed_commands(SandboxPolicy policy,
                                                   const std::vector<std::string>& programs,

@@ -17,7 +17,7 @@ struct ToolContext {
     std::string call_id;
     /// The whole policy for this call instead of the session's, which it can only narrow: the call runs in a
     /// session of its own, made for it and closed after it. What would widen is an error result of `call` and
-    /// an `Error` of `start`: E_SANDBOX_NARROWING_UNSUPPORTED. Absent: the session as it is.
+    /// an `Error` of `start`: E_SANDBOX_POLICY_CONFLICT. Absent: the session as it is.
     std::optional<SandboxPolicy> policy;
     /// Gets the audit events of this call, after the tool's own sink.
     AuditSink on_sandbox;

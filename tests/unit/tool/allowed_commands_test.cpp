@@ -60,7 +60,7 @@ TEST(AllowedCommands, APolicyMayAllowLessAndNotMore) {
         static_cast<void>(with_allowed_commands(policy, {"/bin/ls"}, "/bin/bash"));
         FAIL();
     } catch (const Error& error) {
-        EXPECT_EQ(error.errc(), Errc::sandbox_narrowing_unsupported);
+        EXPECT_EQ(error.errc(), Errc::sandbox_policy_conflict);
         EXPECT_NE(error.text().find("/usr/bin/git"), std::string::npos);
     }
 }

@@ -222,7 +222,7 @@ TEST_F(Tool, APolicyForTheCallKeepsToTheAllowedCommands) {
     context.policy->filesystem.restrict_execute = true;
     context.policy->filesystem.allow_execute = {"/usr/bin/make"};
     const ToolResult result = call(made, json{{"command", "ls"}}, context);
-    EXPECT_EQ(result.summary["error"], "E_SANDBOX_NARROWING_UNSUPPORTED");
+    EXPECT_EQ(result.summary["error"], "E_SANDBOX_POLICY_CONFLICT");
     EXPECT_NE(result.text.find("/usr/bin/make"), std::string::npos);
 }
 
