@@ -1,1 +1,176 @@
+// Ends: of a command in mid-transfer, of a session, of the whole context.
+#include <gmock/gmock.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <asio/co_spawn.hpp>
+#include <asio/io_context.hpp>
+#include <asio/thread_pool.hpp>
+
+#include <filesystem>
+#include <future>
+#include <thread>
+
+#include <sandpipe/command_stream.hpp>
+#include <sandpipe/runtime.hpp>
+
+#include "sandbox/make_enforcer.hpp"
 #include "support/proxy_fixture.hpp"
+
+namespace sandpipe::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+class ProxyLifetime : public ProxyTest {
+  protected:
+    /// Descriptors of this process that are TCP sockets.
+    static std::size_t sockets() {
+        std::size_t count = 0;
+        for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+            std::error_code gone;
+            const int fd = std::atoi(entry.path().filename().c_str());
+            int domain = 0;
+            socklen_t size = sizeof domain;
+            if (::getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_INET) ++count;
+        }
+        return count;
+    }
+    bool sockets_become(std::size_t wanted) {
+        for (int i = 0; i < 100 && sockets() != wanted; ++i) idle_for(50ms);
+        return sockets() == wanted;
+    }
+    SrtEnforcerOptions options_for(std::vector<std::string> domains) {
+        SrtEnforcerOptions options;
+        options.policy = writable();
+        options.policy.network.allowed_domains = std::move(domains);
+        options.workspace = at("w");
+        return options;
+    }
+};
+
+/// Opens tunnels that never end by themselves.
+const char* const kHold = "\nheld=[tunnel(f'127.0.0.1:{p}')[0] for _ in range(20)]+[proxy() for _ in range(5)]\n"
+                          "held[0].sendall(b'x'*100000); print('up',flush=True); time.sleep(1000)\n";
+
+std::string hold(const TestServer& server) { return "p=" + std::to_string(server.port()) + kHold; }
+
+TEST_F(ProxyLifetime, ACommandThatDiesInMidTransferLeavesNothing) {
+    const TestServer server("source");
+    const TestServer echo("echo");
+    Session session = open_domains({"127.0.0.1"});
+    ASSERT_TRUE(sockets_become(2));
+    for (int i = 0; i < rounds(3); ++i) {
+        Running busy = session.start(client("p=" + std::to_string(server.port()) + R"(
+s=tunnel(f'127.0.0.1:{p}')[0]; s.sendall(b'500000000\n'); s.recv(100000); print('up',flush=True); time.sleep(1000)
+)"));
+        busy.await_output("up");
+        Running quiet = session.start(client(hold(echo)));
+        quiet.await_output("up");
+        EXPECT_GT(sockets(), 40U);
+        busy.stop();
+        quiet.stop();
+        (void)busy.finish();
+        (void)quiet.finish();
+        EXPECT_TRUE(sockets_become(2)) << sockets();
+    }
+}
+
+/// With the last socket goes the session's network namespace: nothing else of the host's is in it.
+TEST_F(ProxyLifetime, CloseEndsAllOfIt) {
+    const TestServer server("echo");
+    const std::size_t before = sockets();
+    Session session = open_domains({"127.0.0.1"});
+    Running command = session.start(client(hold(server)));
+    command.await_output("up");
+    session.close();
+    (void)command.finish();
+    EXPECT_EQ(sockets(), before) << "close() returned before everything was closed";
+    session.close();
+}
+
+TEST_F(ProxyLifetime, TheContextMayGoFirst) {
+    const TestServer server("echo");
+    seal();
+    for (int i = 0; i < rounds(3); ++i) {
+        std::shared_ptr<SandboxEnforcer> kept;
+        std::optional<Runtime> runtime;
+        {
+            asio::io_context context;
+            runtime.emplace(context.get_executor());
+            bool up = false;
+            auto work = [&]() -> awaitable<void> {
+                SrtEnforcerOptions options = options_for({"127.0.0.1", "bad.test"});
+                kept = co_await srt_enforcer(*runtime, std::move(options));
+                BinaryInvocation call = client(hold(server));
+                CommandStream stream = co_await kept->run(std::move(call));
+                while (const auto event = co_await stream.next()) up = true;
+            };
+            asio::co_spawn(context, work, [](const std::exception_ptr&) {});
+            while (!up) context.run_one_for(1s);
+            context.run_for(50ms);
+        }
+        runtime.reset();
+        kept.reset();
+    }
+}
+
+TEST_F(ProxyLifetime, DestroyedWithoutCloseItEndsTheProxies) {
+    const TestServer server("echo");
+    seal();
+    asio::io_context context;
+    Runtime runtime(context.get_executor());
+    auto work = [&]() -> awaitable<void> {
+        SrtEnforcerOptions options = options_for({"127.0.0.1"});
+        const auto sandbox = co_await srt_enforcer(runtime, std::move(options));
+        BinaryInvocation call = sandbox->shell("true");
+        CommandStream stream = co_await sandbox->run(std::move(call));
+        (void)co_await stream.finish();
+    };
+    std::exception_ptr failure;
+    asio::co_spawn(context, work, [&](std::exception_ptr error) { failure = error; });
+    // Returns only when the acceptors are gone with their session.
+    EXPECT_GT(context.run_for(20s), 0U);
+    EXPECT_TRUE(context.stopped());
+    EXPECT_FALSE(failure);
+}
+
+TEST_F(ProxyLifetime, ManyThreadsServe) {
+    const TestServer server("http");
+    seal();
+    asio::thread_pool pool(4);
+    Runtime runtime(pool.get_executor());
+    const std::string lines = "import threading\np=" + std::to_string(server.port()) + R"(
+def work():
+  for i in range(10):
+    assert get(f'http://127.0.0.1:{p}/bytes/100000').endswith('x'); assert tunnel('bad.test:443')[1]==403
+threads=[threading.Thread(target=work) for _ in range(8)]
+for t in threads: t.start()
+for t in threads: t.join()
+print('all')
+)";
+    auto work = [&]() -> awaitable<void> {
+        SrtEnforcerOptions options = options_for({"127.0.0.1"});
+        const auto sandbox = co_await srt_enforcer(runtime, std::move(options));
+        BinaryInvocation call = client(lines);
+        CommandStream stream = co_await sandbox->run(std::move(call));
+        std::string out;
+        while (const auto event = co_await stream.next())
+            if (const auto* chunk = std::get_if<OutputChunk>(&*event)) out += chunk->data;
+        const CommandResult result = co_await stream.finish();
+        EXPECT_EQ(out, "all\n");
+        EXPECT_EQ(result.denials.size(), 80U);
+        co_await sandbox->close();
+        co_await runtime.close();
+    };
+    std::promise<std::exception_ptr> done;
+    asio::co_spawn(pool, work, [&](std::exception_ptr error) { done.set_value(error); });
+    auto ended = done.get_future();
+    ASSERT_EQ(ended.wait_for(60s), std::future_status::ready);
+    EXPECT_FALSE(ended.get());
+    pool.join();
+}
+
+}  // namespace
+}  // namespace sandpipe::testing

@@ -53,7 +53,7 @@ for host in 'ok','bad','ok','bad':
   s.sendall(f'GET http://{host}.test:{p}/ HTTP/1.1\r\nHost: ok.test\r\n\r\n'.encode())
   h=head(s); n=int(h.lower().split('content-length: ')[1].split()[0]); print(h.split()[1],s.recv(n,socket.MSG_WAITALL).decode().split()[0])
 s.sendall(f'POST http://bad.test:{p}/ HTTP/1.1\r\nHost: ok.test\r\nContent-Length: 99999\r\n\r\n'.encode()+b'x'*99999)
-print(read(s).split()[1])
+print(read(s).decode().split()[1])
 # smuggled behind a body, and pipelined
 body=f'GET http://bad.test:{p}/ HTTP/1.1\r\nHost: a\r\n\r\n'
 print(ask(f'POST http://ok.test:{p}/ HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n{body}GET http://bad.test:{p}/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n').count('403 Forbidden'))

@@ -15,9 +15,9 @@ import hashlib,socket,struct,sys,time
 def proxy(port=3128):
   s=socket.create_connection(('127.0.0.1',port)); s.settimeout(30); return s
 def read(s):
-  data=b''
-  while (part:=s.recv(65536)): data+=part
-  return data
+  parts=[]
+  while (part:=s.recv(65536)): parts.append(part)
+  return b''.join(parts)
 def head(s):
   data=b''
   while not data.endswith(b'\r\n\r\n'):

@@ -59,8 +59,13 @@ class Sink(socketserver.BaseRequestHandler):
     digest=hashlib.sha256(); count=0
     while (data:=self.request.recv(65536)): digest.update(data); count+=len(data)
     self.request.sendall(f'{count} {digest.hexdigest()}\n'.encode())
+class Banner(socketserver.StreamRequestHandler):
+  def handle(self): self.wfile.write(b'SSH-2.0-testserver\r\n'); self.rfile.readline()
+class Files(http.server.SimpleHTTPRequestHandler):
+  def __init__(self,*a): super().__init__(*a,directory=name)
+  def log_message(self,*a): pass
 import threading
-server=Threads(('127.0.0.1',0),{'http':Http,'echo':Echo,'source':Source,'sink':Sink}[kind])
+server=Threads(('127.0.0.1',0),{'http':Http,'echo':Echo,'source':Source,'sink':Sink,'files':Files,'banner':Banner}[kind])
 threading.Thread(target=server.serve_forever,daemon=True).start()
 print(server.server_address[1],flush=True)
 for line in sys.stdin: print(accepted,flush=True)

@@ -13,6 +13,8 @@ namespace sandpipe::testing {
 ///          chunks, /unsized/N until its close, /cut/N half of N; POST answers its body; /upgrade echoes after a 101
 ///   echo   sends back what it gets, and its end
 ///   source sends as many bytes as the first line asks for, then its end, and reads until the client's
+///   banner greets like an ssh server, reads a line and closes
+///   files  HTTP/1.0 from the directory NAME
 ///   sink   reads to the client's end, then answers with the count and SHA-256
 class TestServer {
   public:

@@ -190,7 +190,7 @@ awaitable<std::optional<DialFailure>> ProxyConnection::dial_addresses(Destinatio
         co_await report(destination, refused->second, refused->first.text());
         co_return denied(destination, refused->second);
     }
-    const bool late = last == std::errc::timed_out;
+    const bool late = last == asio::error::timed_out;
     co_return DialFailure{late ? DialFailure::Kind::timed_out : DialFailure::Kind::unreachable,
                           "cannot connect to " + destination.text() + ": " + last.message(), last};
 }
@@ -204,7 +204,7 @@ awaitable<std::error_code> ProxyConnection::connect(IpAddress address, std::uint
     asio::steady_timer timer(strand_, context_->limits.connect);
     const auto first = co_await (upstream_.async_connect(endpoint, asio::redirect_error(asio::use_awaitable, error)) ||
                                  timer.async_wait(asio::use_awaitable));
-    if (first.index() == 1) error = std::make_error_code(std::errc::timed_out);
+    if (first.index() == 1) error = asio::error::timed_out;
     if (!error) set_options(upstream_);
     co_return error;
 }

@@ -53,16 +53,22 @@ ProxyServer::ProxyServer(const asio::any_io_executor& executor, ProxyContext con
 void ProxyServer::open(unique_fd http, unique_fd socks) {
     constexpr ProxyProtocol kProtocols[] = {ProxyProtocol::http, ProxyProtocol::socks5};
     std::array<unique_fd, kAcceptLoops> sockets{std::move(http), std::move(socks)};
-    const Lock lock(mutex_);
     room_.emplace(*strand_, asio::steady_timer::time_point::max());
     for (std::size_t i = 0; i < kAcceptLoops; ++i) {
         acceptors_[i].emplace(*strand_, tcp::v4(), sockets[i].release());
-        const std::uint64_t id = ++last_task_;
-        tasks_[id] = {};
+        const std::uint64_t id = add_task({});
         // The loop's own reference keeps the acceptor that it uses.
         asio::co_spawn(*strand_, accept_from(*acceptors_[i], kProtocols[i]),
                        [self = shared_from_this(), id](const std::exception_ptr& error) { self->task_ended(id, error); });
     }
+}
+
+/// 0 when everything is closing.
+std::uint64_t ProxyServer::add_task(const std::shared_ptr<ProxyConnection>& connection) {
+    const Lock lock(mutex_);
+    if (closing_) return 0;
+    tasks_[++last_task_] = connection;
+    return last_task_;
 }
 
 awaitable<void> ProxyServer::accept_from(Acceptor& acceptor, ProxyProtocol protocol) {
@@ -96,10 +102,9 @@ awaitable<void> ProxyServer::await_room() {
 
 void ProxyServer::start(ProxyStrand strand, ProxySocket client, ProxyProtocol protocol) {
     auto connection = std::make_shared<ProxyConnection>(context_, std::move(strand), std::move(client));
-    const Lock lock(mutex_);
-    if (closing_) return;
-    const std::uint64_t id = ++last_task_;
-    tasks_[id] = connection;
+    // On the acceptors' strand, as is what cancels every task: none slips through in between.
+    const std::uint64_t id = add_task(connection);
+    if (id == 0) return;
     auto serving = [connection, protocol]() -> awaitable<void> { co_await connection->serve(protocol); };
     // A connection that breaks is nobody's error but its own.
     auto ended = [self = shared_from_this(), connection, id](const std::exception_ptr& error) {

@@ -38,6 +38,7 @@ class ProxyServer : public std::enable_shared_from_this<ProxyServer> {
     awaitable<void> accept_from(Acceptor& acceptor, ProxyProtocol protocol);
     awaitable<void> await_room();
     void start(ProxyStrand strand, ProxySocket client, ProxyProtocol protocol);
+    std::uint64_t add_task(const std::shared_ptr<ProxyConnection>& connection);
     void task_ended(std::uint64_t id, const std::exception_ptr& error);
     void stop_everything();
 

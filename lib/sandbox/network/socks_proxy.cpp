@@ -1,5 +1,7 @@
 #include "sandbox/network/socks_proxy.hpp"
 
+#include <asio/error.hpp>
+
 #include <string>
 #include <utility>
 
@@ -19,9 +21,9 @@ SocksReply reply_for(const DialFailure& failure) {
         case DialFailure::Kind::unreachable:
             break;
     }
-    if (failure.error == std::errc::connection_refused) return SocksReply::connection_refused;
-    if (failure.error == std::errc::network_unreachable) return SocksReply::network_unreachable;
-    if (failure.error == std::errc::host_unreachable) return SocksReply::host_unreachable;
+    if (failure.error == asio::error::connection_refused) return SocksReply::connection_refused;
+    if (failure.error == asio::error::network_unreachable) return SocksReply::network_unreachable;
+    if (failure.error == asio::error::host_unreachable) return SocksReply::host_unreachable;
     return SocksReply::general_failure;
 }
 
