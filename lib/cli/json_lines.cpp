@@ -132,7 +132,7 @@ void put_facts(Json& json, const CommandFacts& facts) {
     json["forced"] = facts.forced;
     json["pipe_held_open"] = facts.pipe_held_open;
     json["survivors_ended"] = facts.survivors_ended;
-    json["abandoned"] = facts.abandoned;
+    if (facts.abandoned) json["abandoned"] = true;
     json["stdout"] = to_json(facts.out_facts);
     json["stderr"] = to_json(facts.err_facts);
     json["queued_ms"] = in_milliseconds(facts.queued);
