@@ -11,6 +11,7 @@
 
 #include "network/domain_rules.hpp"
 #include "path_pattern.hpp"
+#include "wire/access_rules.hpp"
 
 namespace sandpipe {
 namespace {
@@ -47,7 +48,10 @@ class FileNarrowing {
   public:
     FileNarrowing(const SandboxPolicy& wide, const SandboxPolicy& asked, const std::string& workspace,
                   const std::string& bin_shell)
-        : wide_(wide.filesystem), wide_says_(wide, workspace, bin_shell), asked_says_(asked, workspace, bin_shell) {}
+        : wide_(wide.filesystem), wide_says_(wide, workspace, bin_shell), asked_says_(asked, workspace, bin_shell) {
+        for (const PathPattern& root : wide_.allow_write)
+            roots_.push_back(wide_says_.explain(ExplainedAct::write, split_pattern(root).path).place);
+    }
 
     void apply(FilesystemPolicy& result) const {
         narrow_switch("filesystem.disabled", wide_.disabled, result.disabled);
@@ -76,7 +80,15 @@ class FileNarrowing {
             if (contains(own, pattern)) continue;
             const Explanation found = wide_says_.explain(act, split_pattern(pattern).path);
             if (!found.allowed) conflict(named(key, pattern.path), "the session says " + found.rule);
+            if (is_private(pattern)) conflict(named(key, pattern.path), "the session's own /tmp hides what the host has there");
         }
+    }
+
+    /// What can be written there is not the host's.
+    [[nodiscard]] bool is_private(const PathPattern& pattern) const {
+        const Explanation writing = wide_says_.explain(ExplainedAct::write, split_pattern(pattern).path);
+        const auto is_root = [&](const std::string& root) { return wire::holds(root, writing.place); };
+        return writing.allowed && std::none_of(roots_.begin(), roots_.end(), is_root);
     }
 
     /// What a glob would lift cannot be told before it meets the files.
@@ -105,6 +117,7 @@ class FileNarrowing {
     const FilesystemPolicy& wide_;
     Explainer wide_says_;
     Explainer asked_says_;
+    std::vector<std::string> roots_;
 };
 
 void narrow_network(const NetworkPolicy& wide, NetworkPolicy& result) {

@@ -115,8 +115,9 @@ int receive_packet(int socket, Packet& packet) {
     header.msg_control = control.bytes;
     header.msg_controllen = sizeof control.bytes;
     ssize_t got;
+    // The other end has closed with something of ours unread: the kernel says so once, before what it had sent.
     do got = ::recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    while (got < 0 && errno == EINTR);
+    while (got < 0 && (errno == EINTR || errno == ECONNRESET));
     if (got < 0) return -errno;
     take_descriptors(header, packet.fds);
     packet.bytes.resize(static_cast<std::size_t>(got));

@@ -79,7 +79,8 @@ TEST_F(CancelRace, AtRandomMoments) {
         ASSERT_TRUE(result.out.empty() || result.out.starts_with("out")) << i;
         ASSERT_FALSE(result.forced) << i;
         const auto* signaled = std::get_if<Signaled>(&result.status);
-        ASSERT_TRUE(!signaled || (!finished && signaled->signal == SIGTERM)) << i;
+        ASSERT_TRUE(!signaled || (!finished && signaled->signal == SIGTERM))
+            << i << ": signal " << signaled->signal << ", cause " << to_string(result.cause);
         ASSERT_TRUE(!std::holds_alternative<Exited>(result.status) || result.exit_code == 0) << i;
     }
     EXPECT_TRUE(own_commands().empty());

@@ -80,6 +80,8 @@ TEST_F(NarrowPolicy, ReadingIsWhatBothAllow) {
     EXPECT_FALSE(says(ExplainedAct::read, "a"));
     asked.filesystem.allow_read = {"a"};
     EXPECT_NE(conflict().find("allowRead \"a\""), std::string::npos);
+    asked.filesystem.allow_read = {"../o"};
+    EXPECT_NE(conflict().find("own /tmp"), std::string::npos);
     asked.filesystem.allow_read = {"a/*"};
     EXPECT_NE(conflict(), "");
 }

@@ -38,6 +38,15 @@ TEST_F(PacketSocket, PacketsStayApart) {
     EXPECT_EQ(receive(), 0);
 }
 
+TEST_F(PacketSocket, TheLastWordOfAPeerThatLeftSomethingUnreadArrives) {
+    ASSERT_EQ(send("last"), 0);
+    ASSERT_EQ(send_packet(pair_.second.get(), "never read"), 0);
+    pair_.first.reset();
+    ASSERT_EQ(receive(), 1);
+    EXPECT_EQ(packet_.bytes, "last");
+    EXPECT_EQ(receive(), 0);
+}
+
 TEST_F(PacketSocket, DescriptorsComeInOrderAndCloexec) {
     sys::Pipe pipe;
     ASSERT_EQ(sys::make_pipe(pipe), 0);
