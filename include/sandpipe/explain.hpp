@@ -13,7 +13,7 @@ enum class ExplainedAct : std::uint8_t {
     read,
     write,  ///< contents or attributes, and making or removing it
     exec,
-    connect,  ///< not supported yet: an error
+    connect,  ///< to HOST:PORT through the session's proxies, or to a UNIX socket of the host
 };
 
 /// "read", "write", "exec", "connect".
@@ -39,8 +39,9 @@ class Explainer {
     Explainer& operator=(Explainer&&) noexcept;
     ~Explainer();
 
-    /// `target` is a path: absolute, "~/...", or relative to the workspace; no glob. Throws `Error`
-    /// E_INVALID_SANDBOX_CONFIG for an empty one, one with NUL in it, and for `connect`.
+    /// `target` is a path: absolute, "~/...", or relative to the workspace; no glob. For `connect` it is HOST:PORT, or a
+    /// path if there is a slash in it; names are judged as they are and not resolved. Throws `Error`
+    /// E_INVALID_SANDBOX_CONFIG for an empty one, one with NUL in it, and for what is no HOST:PORT.
     [[nodiscard]] Explanation explain(ExplainedAct act, const std::string& target) const;
 
   private:

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sandbox/compile.hpp"
+#include "sandbox/explain_connect.hpp"
 #include "sandbox/explain_place.hpp"
 #include "sandbox/session_base.hpp"
 
@@ -41,13 +42,12 @@ Explainer::~Explainer() = default;
 Explanation Explainer::explain(ExplainedAct act, const std::string& target) const {
     if (target.empty()) refuse("the target of explain is empty; accepted: a path");
     if (target.find('\0') != std::string::npos) refuse("the target of explain has a NUL byte in it");
-    if (act == ExplainedAct::connect)
-        refuse(
-            "explain connect is not supported yet: this version has no rules for connections, and the "
-            "network is "
-            "none or, with network.disabled, the host's; accepted: read, write, exec");
+    const bool is_host = act == ExplainedAct::connect && target.find('/') == std::string::npos;
+    if (is_host) return explain_host(parts_->compiled, target);
     const std::string absolute = absolute_path(target, parts_->workspace, parts_->home, "the target");
-    return explain_place(parts_->compiled, act, resolve_path(absolute, parts_->facts));
+    const ResolvedPath path = resolve_path(absolute, parts_->facts);
+    return act == ExplainedAct::connect ? explain_socket(parts_->compiled, path)
+                                        : explain_place(parts_->compiled, act, path);
 }
 
 Explanation explain(const SandboxPolicy& policy, const std::string& workspace, ExplainedAct act,

@@ -159,7 +159,9 @@ TEST_F(Explain, NamesTheRuleAndThePlace) {
     EXPECT_EQ(explainer.explain(kRead, "dir/none.pem").rule, "denyRead **/*.pem");
     EXPECT_EQ(explainer.explain(kRead, "dir/b.pem").allowed, false);
     EXPECT_EQ(explain(policy, at("w"), kRead, "two").rule, "reads are allowed by default");
-    EXPECT_THROW((void)explainer.explain(ExplainedAct::connect, "/x"), std::system_error);
+    EXPECT_FALSE(explainer.explain(ExplainedAct::connect, "/x").allowed);
+    EXPECT_FALSE(explainer.explain(ExplainedAct::connect, "a.b:80").allowed);
+    EXPECT_THROW((void)explainer.explain(ExplainedAct::connect, "a.b"), std::system_error);
     EXPECT_THROW((void)explainer.explain(kRead, ""), std::system_error);
     seal();
 }

@@ -1,0 +1,46 @@
+#include "sandbox/explain_connect.hpp"
+
+#include <sandpipe/error.hpp>
+
+#include <algorithm>
+#include <variant>
+
+#include "sandbox/network/destination.hpp"
+
+namespace sandpipe {
+namespace {
+
+Destination destination_of(const std::string& target) {
+    Parsed<Destination> parsed = parse_authority(target);
+    if (const auto* wrong = std::get_if<std::string>(&parsed))
+        throw Error(Errc::invalid_sandbox_config,
+                    "the target of explain connect is " + quoted_text(target) + ", which " + *wrong +
+                        "; accepted: HOST:PORT, [IPv6]:PORT, or the path of a UNIX socket");
+    return std::get<Destination>(std::move(parsed));
+}
+
+std::string words_of(const DomainVerdict& verdict) {
+    if (verdict.rule.empty()) return verdict.reason.value_or("allowed");
+    return verdict.reason ? verdict.rule + ": " + *verdict.reason : verdict.rule;
+}
+
+}  // namespace
+
+Explanation explain_host(const CompiledPolicy& compiled, const std::string& target) {
+    const Destination asked = destination_of(target);
+    if (!compiled.plan.own_network) return {true, "network.disabled", asked.text()};
+    DomainVerdict verdict = compiled.domains.judge(asked);
+    if (verdict.allowed && asked.host.address) {
+        const DomainVerdict address = compiled.domains.judge_address(asked, *asked.host.address, {});
+        if (!address.allowed) verdict = address;
+    }
+    return {verdict.allowed, words_of(verdict), asked.text()};
+}
+
+Explanation explain_socket(const CompiledPolicy& compiled, const ResolvedPath& path) {
+    const auto& sockets = compiled.plan.unix_sockets;
+    const bool allowed = std::find(sockets.begin(), sockets.end(), path.place) != sockets.end();
+    return {allowed, allowed ? "allowUnixSockets" : "not in allowUnixSockets", path.place};
+}
+
+}  // namespace sandpipe
