@@ -72,7 +72,10 @@ TEST_F(CancelRace, AtRandomMoments) {
         pending->cancel.emit(asio::cancellation_type::terminal);
         ASSERT_TRUE(await_end(*pending)) << i;
         // Cancelled before co_spawn had begun the coroutine: Asio answers for it.
-        if (pending->error) continue;
+        if (pending->error) {
+            EXPECT_THROW(std::rethrow_exception(pending->error), std::system_error) << i;
+            continue;
+        }
         const BinaryExecResult& result = *pending->result;
         const bool finished = result.cause == Cause::finished;
         ASSERT_TRUE(finished || result.cause == Cause::cancelled) << i;
