@@ -139,7 +139,7 @@ TEST_F(ProxyStreams, ASlowReaderMakesItsWriterWait) {
 s=tunnel(f'127.0.0.1:{p}')[0]; s.sendall(b'200000000\n'); print('asked',flush=True); sys.stdin.read(1); print(len(read(s)))
 )").input(Input::stream()));
     reader.await_output("asked");
-    const std::uint64_t before = resident_bytes();
+    [[maybe_unused]] const std::uint64_t before = resident_bytes();
     idle_for(1s);
     EXPECT_LT(resident_bytes(), before + (16U << 20U)) << "200 MB were on their way, and nobody read";
     reader.write("x");

@@ -123,7 +123,7 @@ TEST(HttpRequest, WhatTwoProgramsCouldReadDifferentlyIsRefused) {
         {get + "X: 1\r\n\n", "CR LF"},
         {"GET http://a.b/ HTTP/1.1\n" + kHost + "\r\n", "CR LF"},
         {get + "X: 1\r2\r\n\r\n", "CR in it"},
-        {get + std::string("X: 1\0002\r\n\r\n", 12), "control character"},
+        {get + std::string("X: 1\0002\r\n\r\n", 10), "control character"},
         {get + "X: \x01\r\n\r\n", "control character"},
         {get + "X: \x7f\r\n\r\n", "control character"},
         {get + "no colon\r\n\r\n", "no name"},
