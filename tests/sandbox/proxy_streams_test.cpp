@@ -152,7 +152,7 @@ TEST_F(ProxyStreams, FiveHundredAtOnce) {
     if (limit.rlim_cur < 4096) GTEST_SKIP() << "ulimit -n is below 4096 here";
     const TestServer server("echo");
     Session session = open_domains({"127.0.0.1"});
-    const std::uint64_t before = resident_bytes();
+    [[maybe_unused]] const std::uint64_t before = resident_bytes();
     Running crowd = session.start(client(port(server) + R"(
 all=[tunnel(f'127.0.0.1:{p}') for _ in range(500)]; print([c for _,c in all].count(200),flush=True)
 for i,(s,_) in enumerate(all): s.sendall(b'%04d'%i)
