@@ -95,7 +95,7 @@ TEST(SrtSettings, AllThatMeansNothingHereIsAWarning) {
 TEST(SrtSettings, LiteralPathsGlobsAndGit) {
     const SrtSettings settings = read(R"({
         "$schema": "x", "git": {"safeDirectories": ["/repo"]}, "ripgrep": {"command": "rg"},
-        "filesystem": {"denyRead": [{"path": "/work/*.env", "literal": true}, "**/build/**"],
+        "filesystem": {"denyRead": [{"path": "/srv/*.env", "literal": true}, "**/build/**"],
                        "allowWrite": ["src/**"], "denyWrite": [], "allowGitConfig": true}})");
     ASSERT_EQ(settings.policy.filesystem.deny_read.size(), 2U);
     EXPECT_TRUE(settings.policy.filesystem.deny_read[0].literal);

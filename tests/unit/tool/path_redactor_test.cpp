@@ -11,7 +11,7 @@ namespace {
 
 class Redactor : public ::testing::Test {
   protected:
-    Redactor() : redactor_("/home/ann/work/app") {
+    Redactor() : redactor_("/home/ann/code/app") {
         redactor_.hide("/home/ann", "~");
         redactor_.hide("/scratch dir/x/", "<scratch>");
         redactor_.hide("", "everything");
@@ -24,9 +24,9 @@ class Redactor : public ::testing::Test {
 };
 
 TEST_F(Redactor, PathsByTheLongestPlace) {
-    EXPECT_EQ(redactor_.path("/home/ann/work/app"), ".");
-    EXPECT_EQ(redactor_.path("/home/ann/work/app/src/x"), "./src/x");
-    EXPECT_EQ(redactor_.path("/home/ann/work/application"), "~/work/application");
+    EXPECT_EQ(redactor_.path("/home/ann/code/app"), ".");
+    EXPECT_EQ(redactor_.path("/home/ann/code/app/src/x"), "./src/x");
+    EXPECT_EQ(redactor_.path("/home/ann/code/application"), "~/code/application");
     EXPECT_EQ(redactor_.path("/home/ann"), "~");
     EXPECT_EQ(redactor_.path("/home/anna"), "/home/anna");
     EXPECT_EQ(redactor_.path("/scratch dir/x/y"), "<scratch>/y");
@@ -36,7 +36,7 @@ TEST_F(Redactor, PathsByTheLongestPlace) {
 }
 
 TEST_F(Redactor, PathsWithinATextOfOurs) {
-    EXPECT_EQ(redactor_.text("cwd /home/ann/work/app/x: missing"), "cwd ./x: missing");
+    EXPECT_EQ(redactor_.text("cwd /home/ann/code/app/x: missing"), "cwd ./x: missing");
     EXPECT_EQ(redactor_.text("\"/home/ann/.ssh\", /home/ann"), "\"~/.ssh\", ~");
     EXPECT_EQ(redactor_.text("in /scratch dir/x/f."), "in <scratch>/f.");
     EXPECT_EQ(redactor_.text("/data/home/ann"), "/data/home/ann") << "another place";
@@ -47,13 +47,13 @@ TEST_F(Redactor, PathsWithinATextOfOurs) {
 
 TEST_F(Redactor, ADenialIsRedactedInAllItsPaths) {
     Denial denial;
-    denial.path = "/home/ann/work/app/lock";
+    denial.path = "/home/ann/code/app/lock";
     denial.resolved = denial.path;
     denial.second_path = "/home/ann/x";
     denial.second_resolved = "/home/ann/y";
-    denial.rule = "/home/ann/work/app/lock";
+    denial.rule = "/home/ann/code/app/lock";
     denial.reason = "see /home/ann/policy";
-    denial.writable_roots = {"/home/ann/work/app", "/data"};
+    denial.writable_roots = {"/home/ann/code/app", "/data"};
     const Denial shown = redacted(denial);
     EXPECT_EQ(shown.path, "./lock");
     EXPECT_EQ(shown.resolved, "./lock");
@@ -101,7 +101,7 @@ TEST_F(Redactor, AFailedStartTellsWhatTheModelAskedFor) {
         Finished end;
         end.result.status =
             NotStarted{static_cast<Stage>(stage), std::error_code(ENOENT, std::system_category()),
-                       "/home/ann/work/app/x", "make /home/ann/y"};
+                       "/home/ann/code/app/x", "make /home/ann/y"};
         const auto shown = std::get<Finished>(redactor_.event(end));
         const auto& start = std::get<NotStarted>(shown.result.status);
         const bool of_the_machine = is_of_the_machine(start.stage);
