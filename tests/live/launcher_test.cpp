@@ -15,17 +15,6 @@ using Clock = std::chrono::steady_clock;
 
 class LauncherTest : public ProcessFixture {
   protected:
-    using ResultBox = std::shared_ptr<std::optional<BinaryExecResult>>;
-
-    ResultBox spawn(BinaryInvocation invocation) {
-        auto box = std::make_shared<std::optional<BinaryExecResult>>();
-        asio::co_spawn(io(), executor()->exec(std::move(invocation)),
-                       [box](std::exception_ptr error, BinaryExecResult value) {
-                           if (error) std::rethrow_exception(error);
-                           *box = std::move(value);
-                       });
-        return box;
-    }
     bool await_all(const std::vector<ResultBox>& boxes, std::chrono::milliseconds limit = 20s) {
         return drive_until(
             [&] {

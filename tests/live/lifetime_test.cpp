@@ -18,16 +18,6 @@ const std::string kTree =
 /// What goes away in which order: whatever it is, no process and no memory is left.
 class Lifetime : public ProcessFixture {
   protected:
-    using ResultBox = std::shared_ptr<std::optional<BinaryExecResult>>;
-
-    ResultBox spawn(BinaryInvocation invocation) {
-        auto box = std::make_shared<std::optional<BinaryExecResult>>();
-        asio::co_spawn(io(), executor()->exec(std::move(invocation)),
-                       [box](std::exception_ptr error, BinaryExecResult value) {
-                           if (!error) *box = std::move(value);
-                       });
-        return box;
-    }
     void run_trees(int count) {
         for (int i = 0; i < count; ++i) (void)spawn(sh(kTree));
         const auto wanted = static_cast<std::size_t>(count) * 4;

@@ -14,29 +14,29 @@ class DenyWrite : public SandboxTest {
     }
 };
 
-const Acts kOnFile{"write @/file",
-                   "readwrite @/file",
-                   "append @/file",
-                   "access3 @/file",
-                   "cut @/file",
-                   "overwrite @/file",
-                   "openat2 @/file",
-                   "creat @/file",
-                   "write_handle @/file",
-                   "write_below @ file",
-                   "truncate @/file",
-                   "chmod @/file",
-                   "chown @/file",
-                   "utimes @/file",
-                   "setxattr @/file",
-                   "link @/file @/again",
-                   "exchange @/file @/two",
-                   "rename @/two @/file"};
+const Acts kOnFileToBeKept{"write @/file",
+                           "readwrite @/file",
+                           "append @/file",
+                           "access3 @/file",
+                           "cut @/file",
+                           "overwrite @/file",
+                           "openat2 @/file",
+                           "creat @/file",
+                           "write_handle @/file",
+                           "write_below @ file",
+                           "truncate @/file",
+                           "chmod @/file",
+                           "chown @/file",
+                           "utimes @/file",
+                           "setxattr @/file",
+                           "link @/file @/again",
+                           "exchange @/file @/two",
+                           "rename @/two @/file"};
 
 TEST_F(DenyWrite, AnExistingFileCannotBeChangedByAnyAct) {
     ignore_below("c");
     Session session = open(denying({"file"}));
-    expect_twins(session, "EACCES", at("w"), at("c"), kOnFile);
+    expect_twins(session, "EACCES", at("w"), at("c"), kOnFileToBeKept);
     expect_acts(session, "EACCES", at("w"), {"rename @/file @/gone", "unlink @/file"});
     expect_twins(session, "EACCES|EROFS", at("w"), at("c"),
                  {"chmod_fd @/file", "utimes_fd @/file", "setxattr_fd @/file", "chown_fd @/file"});

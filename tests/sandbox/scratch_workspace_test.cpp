@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "support/mentions.hpp"
 #include "support/sandbox_fixture.hpp"
 
 namespace sandpipe::testing {
@@ -33,8 +34,6 @@ class Scratch : public SandboxTest {
     }
 };
 
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST_F(Scratch, IsPrivateVisibleWritableAndGoesWithAllInIt) {
     Session session = open();
     std::string path;
@@ -58,11 +57,11 @@ TEST_F(Scratch, IsPrivateVisibleWritableAndGoesWithAllInIt) {
 TEST_F(Scratch, WhereTheSessionDoesNotGrantWritingNothingIsMade) {
     Session session = open();
     const std::string text = refused(*executor(), session, at("o"));
-    EXPECT_TRUE(says(text, "\"" + at("o") + "\"")) << text;
-    EXPECT_TRUE(says(text, "\"" + at("w") + "\"")) << text;
+    EXPECT_TRUE(mentions(text, "\"" + at("o") + "\"")) << text;
+    EXPECT_TRUE(mentions(text, "\"" + at("w") + "\"")) << text;
     EXPECT_EQ(refused(*executor(), session, at("w/dir")), "");
     // Writable inside, but not the host's.
-    EXPECT_TRUE(says(refused(*executor(), session, "/tmp"), "\"/tmp\""));
+    EXPECT_TRUE(mentions(refused(*executor(), session, "/tmp"), "\"/tmp\""));
 }
 
 TEST_F(Scratch, ADeniedPlaceBelowARootIsNamedWithItsRule) {
@@ -70,7 +69,7 @@ TEST_F(Scratch, ADeniedPlaceBelowARootIsNamedWithItsRule) {
     policy.filesystem.deny_write = {"dir"};
     Session session = open(policy);
     const std::string text = refused(*executor(), session, at("w/dir/deep"));
-    EXPECT_TRUE(says(text, "denies it by the rule \"denyWrite dir\"")) << text;
+    EXPECT_TRUE(mentions(text, "denies it by the rule \"denyWrite dir\"")) << text;
     EXPECT_EQ(refused(*executor(), session, at("w/empty")), "");
 }
 
@@ -78,17 +77,17 @@ TEST_F(Scratch, AnExecutorElsewhereDoesNotSeeIt) {
     Session session = open();
     const FakeExecutor elsewhere;
     const std::string text = refused(elsewhere, session, at("w"));
-    EXPECT_TRUE(says(text, "\"host\"")) << text;
-    EXPECT_TRUE(says(text, "\"fake\"")) << text;
-    EXPECT_TRUE(says(text, at("w"))) << text;
+    EXPECT_TRUE(mentions(text, "\"host\"")) << text;
+    EXPECT_TRUE(mentions(text, "\"fake\"")) << text;
+    EXPECT_TRUE(mentions(text, at("w"))) << text;
 }
 
 TEST_F(Scratch, ABaseMustBeADirectory) {
     Session session = open();
     EXPECT_TRUE(
-        says(refused(*executor(), session, at("w/file"), Errc::invalid_sandbox_config), at("w/file")));
+        mentions(refused(*executor(), session, at("w/file"), Errc::invalid_sandbox_config), at("w/file")));
     EXPECT_TRUE(
-        says(refused(*executor(), session, at("w/none"), Errc::invalid_sandbox_config), at("w/none")));
+        mentions(refused(*executor(), session, at("w/none"), Errc::invalid_sandbox_config), at("w/none")));
 }
 
 TEST_F(Scratch, IsFoundByWhereItWasMade) {

@@ -16,6 +16,7 @@
 #include <regex>
 #include <set>
 
+#include "support/mentions.hpp"
 #include "support/sandbox_fixture.hpp"
 
 namespace sandpipe::testing {
@@ -59,8 +60,6 @@ class LiveTool : public SandboxTest {
     std::vector<AuditEvent> events_;
 };
 
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST_F(LiveTool, RunsInTheWorkspaceAndBelow) {
     const RunShellCommandTool tool(options());
     const ToolResult here = call(tool, json{{"command", "cat file; echo error >&2"}});
@@ -69,7 +68,7 @@ TEST_F(LiveTool, RunsInTheWorkspaceAndBelow) {
     EXPECT_EQ(here.summary["output_bytes"], 23);
     EXPECT_EQ(here.artifact->head(100), "content of /file\nerror\n");
     EXPECT_TRUE(
-        says(call(tool, json{{"command", "cat inner"}, {"cwd", "/dir"}}).text, "content of /dir/inner"));
+        mentions(call(tool, json{{"command", "cat inner"}, {"cwd", "/dir"}}).text, "content of /dir/inner"));
     EXPECT_EQ(call(tool, json{{"command", "cat last"}, {"cwd", "dir/deep"}}).summary["exit_code"], 0);
 }
 
@@ -79,8 +78,8 @@ TEST_F(LiveTool, ACwdThatIsMissingIsAResult) {
     EXPECT_TRUE(result.is_error);
     EXPECT_EQ(result.summary["status"], "not_started");
     EXPECT_EQ(result.summary["stage"], "cwd");
-    EXPECT_TRUE(says(result.text, "./no/such")) << result.text;
-    EXPECT_FALSE(says(result.text, at("w"))) << result.text;
+    EXPECT_TRUE(mentions(result.text, "./no/such")) << result.text;
+    EXPECT_FALSE(mentions(result.text, at("w"))) << result.text;
     EXPECT_EQ(told(), std::vector<std::string>{"start_failed"});
     EXPECT_GT(events_[0].command_id, 0U);
     EXPECT_EQ(events_[0].command_id, result.summary["command_id"]);
@@ -93,9 +92,9 @@ TEST_F(LiveTool, ADenialIsInTheTextTheSummaryTheArtifactAndTheAudit) {
     const std::string marker = result.summary["marker"];
     const std::string line =
         "[sandbox " + marker + "] denied: write ../o/new (outside the writable roots: .)\n";
-    EXPECT_TRUE(says(result.text, "one\n" + line)) << result.text;
+    EXPECT_TRUE(mentions(result.text, "one\n" + line)) << result.text;
     EXPECT_LT(result.text.find(line), result.text.find("two"));
-    EXPECT_TRUE(says(result.text, "denied 2 acts")) << result.text;
+    EXPECT_TRUE(mentions(result.text, "denied 2 acts")) << result.text;
     EXPECT_EQ(result.artifact->search("^\\[sandbox " + marker + "\\] denied: write ").size(), 2U);
     EXPECT_EQ(result.summary["denial_count"], 2);
     EXPECT_EQ(result.summary["denials"][0]["resolved"], "../o/new");
@@ -113,7 +112,7 @@ TEST_F(LiveTool, WhatWeWriteNamesNoPlaceOfTheHost) {
         result.artifact->search("^\\[sandbox " + std::string(result.summary["marker"]) + "\\]");
     EXPECT_FALSE(lines.empty());
     for (const ArtifactMatch& match : lines) ours += match.text + "\n";
-    EXPECT_FALSE(says(ours + result.summary.dump(), at("w"))) << ours << result.summary.dump(2);
+    EXPECT_FALSE(mentions(ours + result.summary.dump(), at("w"))) << ours << result.summary.dump(2);
 }
 
 TEST_F(LiveTool, AStreamYieldsEventsAndThenTheResult) {
@@ -138,7 +137,7 @@ TEST_F(LiveTool, AStreamYieldsEventsAndThenTheResult) {
     EXPECT_EQ(seen.find("first\n<" + at("o/x") + ">"), 0U) << seen;
     EXPECT_FALSE(result.is_error);
     EXPECT_TRUE(result.text.starts_with("first\n[sandbox ")) << result.text;
-    EXPECT_TRUE(says(result.text, "last\n")) << result.text;
+    EXPECT_TRUE(mentions(result.text, "last\n")) << result.text;
 }
 
 TEST_F(LiveTool, ATimeoutEndsTheWholeTree) {
@@ -148,8 +147,8 @@ TEST_F(LiveTool, ATimeoutEndsTheWholeTree) {
         tool,
         json{{"command", "echo begun; sleep " + seconds + " & sleep " + seconds}, {"timeout_seconds", 1}});
     EXPECT_EQ(result.summary["cause"], "timed_out");
-    EXPECT_TRUE(says(result.text, "begun\n[sandbox ")) << result.text;
-    EXPECT_TRUE(says(result.text, "timeout of 1 s")) << result.text;
+    EXPECT_TRUE(mentions(result.text, "begun\n[sandbox ")) << result.text;
+    EXPECT_TRUE(mentions(result.text, "timeout of 1 s")) << result.text;
     EXPECT_TRUE(processes_with(seconds).empty());
 }
 
@@ -167,12 +166,13 @@ TEST_F(LiveTool, CancellationGivesTheOutputSoFar) {
             asio::post(executor, [&] { signal.emit(asio::cancellation_type::terminal); });
         };
         const json input{{"command", "echo begun; touch ../o/x; exec sleep 60"}};
-        asio::co_spawn(executor, tool.call(input, context),
-                       asio::bind_cancellation_slot(signal.slot(), [&](std::exception_ptr error, ToolResult made) {
-                           EXPECT_FALSE(error);
-                           result = std::move(made);
-                           done.cancel();
-                       }));
+        asio::co_spawn(
+            executor, tool.call(input, context),
+            asio::bind_cancellation_slot(signal.slot(), [&](std::exception_ptr error, ToolResult made) {
+                EXPECT_FALSE(error);
+                result = std::move(made);
+                done.cancel();
+            }));
         std::error_code ignored;
         co_await done.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
     });
@@ -187,7 +187,7 @@ TEST_F(LiveTool, TheOutputIsBoundedForTheModelAndWholeInTheArtifact) {
     const ToolResult result = call(RunShellCommandTool(made), json{{"command", "seq 1 300000"}});
     EXPECT_LT(result.text.size(), 1500U);
     EXPECT_TRUE(result.text.starts_with("1\n2\n")) << result.text;
-    EXPECT_TRUE(says(result.text, "\n300000\nThe command finished")) << result.text;
+    EXPECT_TRUE(mentions(result.text, "\n300000\nThe command finished")) << result.text;
     const std::regex left_out("\\[sandbox [0-9a-f]{12}\\] left out here: [0-9]+ bytes, [0-9]+ lines");
     EXPECT_TRUE(std::regex_search(result.text, left_out)) << result.text;
     EXPECT_EQ(result.artifact->facts().lines, 300'000U);
@@ -202,7 +202,7 @@ TEST_F(LiveTool, TooMuchOutputEndsTheCommandIfAsked) {
     const ToolResult result =
         call(RunShellCommandTool(made), json{{"command", "yes"}, {"timeout_seconds", 60}});
     EXPECT_EQ(result.summary["cause"], "output_limit");
-    EXPECT_TRUE(says(result.text, "more output than is allowed"));
+    EXPECT_TRUE(mentions(result.text, "more output than is allowed"));
     EXPECT_LT(result.artifact->facts().bytes, 101'000U);
 }
 

@@ -256,6 +256,15 @@ void ProcessFixture::close_runtime() {
     runtime_.reset();
 }
 
+ProcessFixture::ResultBox ProcessFixture::spawn(BinaryInvocation invocation) {
+    auto box = std::make_shared<std::optional<BinaryExecResult>>();
+    asio::co_spawn(io(), executor()->exec(std::move(invocation)),
+                   [box](std::exception_ptr error, BinaryExecResult value) {
+                       if (!error) *box = std::move(value);
+                   });
+    return box;
+}
+
 void ProcessFixture::drive() {
     io_->restart();
     io_->poll();

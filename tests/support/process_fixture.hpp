@@ -93,6 +93,9 @@ class ProcessFixture : public ::testing::Test {
     [[nodiscard]] BinaryExecResult exec(BinaryInvocation invocation) {
         return run(executor()->exec(std::move(invocation)));
     }
+    /// What a command that runs beside the test left; empty until then.
+    using ResultBox = std::shared_ptr<std::optional<BinaryExecResult>>;
+    ResultBox spawn(BinaryInvocation invocation);
     [[nodiscard]] CommandStream start(BinaryInvocation invocation) {
         return std::move(*run(start_boxed(runtime(), std::move(invocation))));
     }

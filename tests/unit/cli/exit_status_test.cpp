@@ -7,18 +7,18 @@
 namespace sandpipe::cli {
 namespace {
 
-struct Case {
+struct StatusCase {
     Cause cause;
     EndStatus status;
     int expected;
 };
 
-NotStarted refused(Stage stage, int error = 0) {
+NotStarted not_started(Stage stage, int error = 0) {
     return {stage, std::error_code(error, std::system_category()), "", ""};
 }
 
 TEST(ExitStatus, TableOfEndings) {
-    const Case cases[] = {
+    const StatusCase cases[] = {
         {Cause::finished, Exited{0}, 0},
         {Cause::finished, Exited{255}, 255},
         {Cause::finished, Signaled{SIGSEGV}, 139},
@@ -26,22 +26,22 @@ TEST(ExitStatus, TableOfEndings) {
         {Cause::timed_out, Signaled{SIGKILL}, 124},
         {Cause::output_limit, Signaled{SIGTERM}, 123},
         {Cause::lost, NotStarted{}, 122},
-        {Cause::not_started, refused(Stage::program, ENOENT), 127},
-        {Cause::not_started, refused(Stage::program, ENOTDIR), 127},
-        {Cause::not_started, refused(Stage::program, ENOEXEC), 126},
-        {Cause::not_started, refused(Stage::program, EISDIR), 126},
-        {Cause::not_started, refused(Stage::program, EACCES), 126},
-        {Cause::not_started, refused(Stage::interpreter, ENOENT), 127},
-        {Cause::not_started, refused(Stage::interpreter, EACCES), 126},
-        {Cause::not_started, refused(Stage::permission, EACCES), 126},
-        {Cause::not_started, refused(Stage::arguments, E2BIG), 126},
-        {Cause::not_started, refused(Stage::cwd, ENOENT), 125},
-        {Cause::not_started, refused(Stage::namespaces, EPERM), 125},
-        {Cause::not_started, refused(Stage::queue, ETIMEDOUT), 125},
-        {Cause::not_started, refused(Stage::options), 125},
-        {Cause::not_started, refused(Stage::input, ENOENT), 125},
+        {Cause::not_started, not_started(Stage::program, ENOENT), 127},
+        {Cause::not_started, not_started(Stage::program, ENOTDIR), 127},
+        {Cause::not_started, not_started(Stage::program, ENOEXEC), 126},
+        {Cause::not_started, not_started(Stage::program, EISDIR), 126},
+        {Cause::not_started, not_started(Stage::program, EACCES), 126},
+        {Cause::not_started, not_started(Stage::interpreter, ENOENT), 127},
+        {Cause::not_started, not_started(Stage::interpreter, EACCES), 126},
+        {Cause::not_started, not_started(Stage::permission, EACCES), 126},
+        {Cause::not_started, not_started(Stage::arguments, E2BIG), 126},
+        {Cause::not_started, not_started(Stage::cwd, ENOENT), 125},
+        {Cause::not_started, not_started(Stage::namespaces, EPERM), 125},
+        {Cause::not_started, not_started(Stage::queue, ETIMEDOUT), 125},
+        {Cause::not_started, not_started(Stage::options), 125},
+        {Cause::not_started, not_started(Stage::input, ENOENT), 125},
     };
-    for (const Case& c : cases) {
+    for (const StatusCase& c : cases) {
         CommandFacts facts;
         facts.cause = c.cause;
         facts.status = c.status;

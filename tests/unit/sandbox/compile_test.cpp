@@ -14,6 +14,7 @@
 #include "sandbox/mandatory_denies.hpp"
 #include "sandbox/mount_layout.hpp"
 #include "simulated_mounts.hpp"
+#include "support/mentions.hpp"
 #include "wire/messages.hpp"
 
 namespace sandpipe {
@@ -73,10 +74,6 @@ Error error_of(const SandboxPolicy& policy, const FakePathFacts& facts, const st
     }
     ADD_FAILURE() << "no error";
     return Error(Errc::sandbox_failed, "");
-}
-
-bool mentions(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 bool warns_of(const CompiledPolicy& compiled, const std::string& part) {
@@ -596,18 +593,25 @@ SandboxPolicy executing(Paths programs, Paths writable) {
 
 TEST(Execution, ProgramsTheirLoadersAndTheShell) {
     FakePathFacts facts;
-    facts.program("/usr/bin/git", {true, false, true, "/lib64/ld.so"}).file("/usr/lib/ld.so").link("/lib64", "/usr/lib");
-    facts.program("/usr/bin/bash", {true, false, true, "/lib64/ld.so"}).link("/bin", "/usr/bin").file("/usr/bin/id");
+    facts.program("/usr/bin/git", {true, false, true, "/lib64/ld.so"})
+        .file("/usr/lib/ld.so")
+        .link("/lib64", "/usr/lib");
+    facts.program("/usr/bin/bash", {true, false, true, "/lib64/ld.so"})
+        .link("/bin", "/usr/bin")
+        .file("/usr/bin/id");
     facts.program("/opt/tools/a/musl", {true, false, true, "/usr/lib/musl.so"}).file("/usr/lib/musl.so");
     facts.program("/opt/script", {false, true, false, "/usr/bin/python"}).file("/usr/bin/python");
-    const CompiledPolicy made = compile(executing({"/bin/git", "/opt/tools", "/opt/script", "/nope"}, {}), "/w", "/home/u",
-                                        facts, "/bin/bash");
+    const CompiledPolicy made = compile(executing({"/bin/git", "/opt/tools", "/opt/script", "/nope"}, {}),
+                                        "/w", "/home/u", facts, "/bin/bash");
     const wire::AccessRules& rules = made.plan.rules;
     EXPECT_TRUE(rules.restrict_execute);
-    for (const char* place : {"/usr/bin/git", "/usr/bin/bash", "/usr/lib/ld.so", "/opt/tools/a/musl", "/usr/lib/musl.so"})
+    for (const char* place :
+         {"/usr/bin/git", "/usr/bin/bash", "/usr/lib/ld.so", "/opt/tools/a/musl", "/usr/lib/musl.so"})
         EXPECT_TRUE(rules.execute(place).allowed) << place;
-    for (const char* place : {"/usr/bin/id", "/usr/bin/python", "/nope"}) EXPECT_FALSE(rules.execute(place).allowed) << place;
-    EXPECT_TRUE(warns_of(made, "/opt/script is a script of /usr/bin/python, which allowExecute does not list"));
+    for (const char* place : {"/usr/bin/id", "/usr/bin/python", "/nope"})
+        EXPECT_FALSE(rules.execute(place).allowed) << place;
+    EXPECT_TRUE(
+        warns_of(made, "/opt/script is a script of /usr/bin/python, which allowExecute does not list"));
     EXPECT_TRUE(warns_of(made, "filesystem.allowExecute[3]: \"/nope\" does not exist"));
     EXPECT_EQ(made.warnings.size(), 2U);
     EXPECT_EQ(error_of(executing({"/dev/null"}, {}), facts).errc(), Errc::invalid_sandbox_config);
@@ -616,7 +620,8 @@ TEST(Execution, ProgramsTheirLoadersAndTheShell) {
 TEST(Execution, WritableMountsAreNoexecUnlessAProgramStandsThere) {
     FakePathFacts facts;
     facts.file("/w/bin/tool").directory("/v").directory("/opt/x/out");
-    const CompiledPolicy made = compile(executing({"bin", "/opt/x"}, {".", "/v", "/opt/x/out"}), "/w", "/home/u", facts);
+    const CompiledPolicy made =
+        compile(executing({"bin", "/opt/x"}, {".", "/v", "/opt/x/out"}), "/w", "/home/u", facts);
     const auto noexec = [&](const std::string& place, MountStep step) {
         for (const MountOp* op : mounts_at(made, place))
             if (op->step == step) return op->noexec;
@@ -628,7 +633,8 @@ TEST(Execution, WritableMountsAreNoexecUnlessAProgramStandsThere) {
     EXPECT_FALSE(noexec("/opt/x/out", MountStep::place_writable));
     EXPECT_TRUE(noexec("/tmp", MountStep::private_tmp));
     EXPECT_TRUE(noexec("/dev", MountStep::private_dev));
-    for (const MountOp& op : compile_lists({{}, {}, {"."}, {}}, facts).plan.mounts) EXPECT_FALSE(op.noexec) << op.path;
+    for (const MountOp& op : compile_lists({{}, {}, {"."}, {}}, facts).plan.mounts)
+        EXPECT_FALSE(op.noexec) << op.path;
 }
 
 TEST(MandatoryDenies, RepositoriesWithinARepository) {

@@ -8,14 +8,14 @@
 namespace sandpipe {
 namespace {
 
-struct Case {
+struct PatternCase {
     const char* pattern;
     const char* path;
     const char* glob;
 };
 
 TEST(SplitPattern, BeforeTheComponentOfTheFirstGlob) {
-    const std::vector<Case> cases{
+    const std::vector<PatternCase> cases{
         {"a", "a", ""},
         {"/", "/", ""},
         {"~/x/", "~/x", ""},
@@ -38,7 +38,7 @@ TEST(SplitPattern, BeforeTheComponentOfTheFirstGlob) {
         {"a/**/b", "a", "**/b"},
         {"{a,b}", "{a,b}", ""},
     };
-    for (const Case& c : cases) {
+    for (const PatternCase& c : cases) {
         const SplitPattern split = split_pattern(c.pattern);
         EXPECT_EQ(split.path, c.path) << c.pattern;
         EXPECT_EQ(split.glob, c.glob) << c.pattern;

@@ -11,6 +11,7 @@
 
 #include "sandbox/check_supported.hpp"
 #include "sandbox/policy_schema.hpp"
+#include "support/mentions.hpp"
 
 namespace sandpipe {
 namespace {
@@ -30,10 +31,6 @@ std::string complaint(const std::function<void()>& act) {
 
 std::string complaint_of(const std::string& text) {
     return complaint([&] { (void)SandboxPolicy::from_json(json::parse(text)); });
-}
-
-bool mentions(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 TEST(PolicyJson, EmptyFileIsTheDefault) {
@@ -182,8 +179,10 @@ TEST(SupportedPolicy, DomainRulesAreChecked) {
     EXPECT_EQ(complaint_of(R"({"network":{"allowedDomains":["a.b"],"deniedDomains":["c.a.b"],)"
                            R"("deniedDomainReasons":{"C.a.b.":"no"}}})"),
               "");
-    EXPECT_TRUE(mentions(complaint_of(R"({"network":{"allowedDomains":["a.b","*"]}})"), "network.allowedDomains[1]"));
-    EXPECT_TRUE(mentions(complaint_of(R"({"network":{"deniedDomains":["a b"]}})"), "network.deniedDomains[0]"));
+    EXPECT_TRUE(
+        mentions(complaint_of(R"({"network":{"allowedDomains":["a.b","*"]}})"), "network.allowedDomains[1]"));
+    EXPECT_TRUE(
+        mentions(complaint_of(R"({"network":{"deniedDomains":["a b"]}})"), "network.deniedDomains[0]"));
     EXPECT_TRUE(mentions(complaint_of(R"({"network":{"deniedDomainReasons":{"a.b":"no"}}})"), "\"a.b\""));
 }
 

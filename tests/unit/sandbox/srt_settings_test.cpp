@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "support/mentions.hpp"
+
 namespace sandpipe {
 namespace {
 
@@ -23,10 +25,6 @@ std::string refused(const char* text) {
         return error.text();
     }
     return "accepted";
-}
-
-bool mentions(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 // The next ones have the shapes that the package's own description shows.

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "support/mentions.hpp"
 #include "tool/stage_kind.hpp"
 
 namespace sandpipe::tool {
@@ -21,15 +22,13 @@ CommandResult ended(Cause cause, EndStatus status) {
     return result;
 }
 
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(Narrator, EveryStageHasASentence) {
     for (auto stage = static_cast<std::uint32_t>(Stage::queue);
          stage <= static_cast<std::uint32_t>(Stage::options); ++stage) {
         const NotStarted start{static_cast<Stage>(stage), std::error_code(EPERM, std::system_category()), "",
                                ""};
         const std::string text = narrate(ended(Cause::not_started, start));
-        EXPECT_TRUE(says(text, "was not started: " + std::string(to_string(start.stage)))) << text;
+        EXPECT_TRUE(mentions(text, "was not started: " + std::string(to_string(start.stage)))) << text;
         EXPECT_GT(text.size(), text.find("permitted.") + 11) << "there is advice: " << text;
     }
 }
@@ -40,8 +39,8 @@ TEST(Narrator, WhatTheMachineRefusedIsNotForTheModel) {
         const NotStarted start{static_cast<Stage>(stage), std::error_code(EPERM, std::system_category()),
                                "/host/libexec", "sysctl x=1"};
         const std::string text = narrate(ended(Cause::not_started, start));
-        EXPECT_NE(says(text, "/host/libexec"), is_of_the_machine(start.stage)) << text;
-        EXPECT_NE(says(text, "sysctl"), is_of_the_machine(start.stage)) << text;
+        EXPECT_NE(mentions(text, "/host/libexec"), is_of_the_machine(start.stage)) << text;
+        EXPECT_NE(mentions(text, "sysctl"), is_of_the_machine(start.stage)) << text;
     }
 }
 
@@ -75,8 +74,8 @@ TEST(Narrator, EveryKindOfDenialHasAdviceOfItsOwn) {
     CommandResult both = ended(Cause::finished, Exited{1});
     both.denials.resize(3);
     both.denials[1].kind = DenialKind::domain;
-    EXPECT_TRUE(says(narrate(both), "policy allows")) << narrate(both);
-    EXPECT_TRUE(says(narrate(both), "host is not allowed")) << narrate(both);
+    EXPECT_TRUE(mentions(narrate(both), "policy allows")) << narrate(both);
+    EXPECT_TRUE(mentions(narrate(both), "host is not allowed")) << narrate(both);
 }
 
 TEST(Narrator, EveryLimitIsNamed) {
@@ -95,9 +94,9 @@ TEST(Narrator, EveryLimitIsNamed) {
 
 TEST(Narrator, WhatAShellMeansByItsExitCodes) {
     const auto text = [](int code) { return narrate(ended(Cause::finished, Exited{code})); };
-    EXPECT_TRUE(says(text(126), "could not execute"));
-    EXPECT_TRUE(says(text(127), "did not find"));
-    EXPECT_TRUE(says(text(139), "SIGSEGV ended a program"));
+    EXPECT_TRUE(mentions(text(126), "could not execute"));
+    EXPECT_TRUE(mentions(text(127), "did not find"));
+    EXPECT_TRUE(mentions(text(139), "SIGSEGV ended a program"));
     EXPECT_TRUE(text(128).ends_with("exit code 128."));
     EXPECT_TRUE(text(255).ends_with("exit code 255."));
 }
@@ -106,13 +105,14 @@ TEST(Narrator, TableOfEndings) {
     EXPECT_EQ(narrate(ended(Cause::finished, Exited{0})), "The command finished with exit code 0.");
     EXPECT_EQ(narrate(ended(Cause::finished, Exited{7})), "The command finished with exit code 7.");
     EXPECT_TRUE(
-        says(narrate(ended(Cause::finished, Signaled{SIGSEGV})), "killed by SIGSEGV: a program crashed"));
-    EXPECT_TRUE(says(narrate(ended(Cause::finished, Signaled{SIGSYS})), "forbids"));
+        mentions(narrate(ended(Cause::finished, Signaled{SIGSEGV})), "killed by SIGSEGV: a program crashed"));
+    EXPECT_TRUE(mentions(narrate(ended(Cause::finished, Signaled{SIGSYS})), "forbids"));
     CommandResult late = ended(Cause::timed_out, Signaled{SIGTERM});
     late.timeout = 300s;
-    EXPECT_TRUE(says(narrate(late), "timeout of 300 s"));
-    EXPECT_TRUE(says(narrate(late), "larger timeout_seconds"));
-    EXPECT_TRUE(says(narrate(ended(Cause::output_limit, Signaled{SIGTERM})), "more output than is allowed"));
+    EXPECT_TRUE(mentions(narrate(late), "timeout of 300 s"));
+    EXPECT_TRUE(mentions(narrate(late), "larger timeout_seconds"));
+    EXPECT_TRUE(
+        mentions(narrate(ended(Cause::output_limit, Signaled{SIGTERM})), "more output than is allowed"));
 }
 
 TEST(Narrator, AHintOfTheStartTakesThePlaceOfOurs) {
@@ -126,30 +126,30 @@ TEST(Narrator, DenialsAreCountedWithoutProbes) {
     result.marker = "0123456789ab";
     result.denials.resize(3);
     result.denials[0].probe = true;
-    EXPECT_TRUE(says(narrate(result), "denied 2 acts: the lines with [sandbox 0123456789ab]"));
+    EXPECT_TRUE(mentions(narrate(result), "denied 2 acts: the lines with [sandbox 0123456789ab]"));
     result.denials[1].folded = 10;
-    EXPECT_TRUE(says(narrate(result), "denied 12 acts:"));
+    EXPECT_TRUE(mentions(narrate(result), "denied 12 acts:"));
     result.denials.resize(1);
-    EXPECT_FALSE(says(narrate(result), "denied"));
+    EXPECT_FALSE(mentions(narrate(result), "denied"));
     result.denials_complete = false;
-    EXPECT_TRUE(says(narrate(result), "cannot report"));
+    EXPECT_TRUE(mentions(narrate(result), "cannot report"));
 }
 
 TEST(Narrator, LimitsAndSurvivors) {
     CommandResult result = ended(Cause::finished, Signaled{SIGKILL});
     result.limit_hit = "memory";
     result.survivors_ended = 2;
-    EXPECT_TRUE(says(narrate(result), "resource limit: memory"));
-    EXPECT_TRUE(says(narrate(result), "Background processes"));
+    EXPECT_TRUE(mentions(narrate(result), "resource limit: memory"));
+    EXPECT_TRUE(mentions(narrate(result), "Background processes"));
 }
 
 TEST(Narrator, GateDecisions) {
     EXPECT_EQ(narrate(GateDecision(Approved{})), "");
-    EXPECT_TRUE(
-        says(narrate(GateDecision(Declined{"not on a Friday"})), "declined with this note: not on a Friday"));
-    EXPECT_TRUE(says(narrate(GateDecision(Declined{})), "declined"));
-    EXPECT_TRUE(says(narrate(GateDecision(GateTimedOut{})), "in time"));
-    EXPECT_TRUE(says(narrate(GateDecision(GateAborted{})), "withdrawn"));
+    EXPECT_TRUE(mentions(narrate(GateDecision(Declined{"not on a Friday"})),
+                         "declined with this note: not on a Friday"));
+    EXPECT_TRUE(mentions(narrate(GateDecision(Declined{})), "declined"));
+    EXPECT_TRUE(mentions(narrate(GateDecision(GateTimedOut{})), "in time"));
+    EXPECT_TRUE(mentions(narrate(GateDecision(GateAborted{})), "withdrawn"));
     EXPECT_EQ(to_string(GateDecision(Approved{})), "approved");
     EXPECT_EQ(to_string(GateDecision(Declined{})), "declined");
     EXPECT_EQ(to_string(GateDecision(GateTimedOut{})), "timed_out");

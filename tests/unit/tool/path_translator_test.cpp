@@ -68,14 +68,14 @@ TEST_F(Translator, NoLinkThatClimbsLeadsOut) {
 }
 
 // What each input becomes: "=PATH" below the workspace, or the reason why not.
-struct Case {
+struct PathCase {
     std::string_view path;
     const char* becomes;
 };
 
 using namespace std::string_view_literals;
 
-constexpr Case kCases[] = {
+constexpr PathCase kCases[] = {
     // the workspace itself
     {"", "="},
     {"/", "="},
@@ -192,7 +192,7 @@ constexpr Case kCases[] = {
 static_assert(std::size(kCases) >= 60);
 
 TEST_F(Translator, TableOfPaths) {
-    for (const Case& entry : kCases) {
+    for (const PathCase& entry : kCases) {
         const std::string path(entry.path);
         const std::string expected = entry.becomes;
         if (expected[0] == '=') {

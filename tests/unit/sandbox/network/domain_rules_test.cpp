@@ -29,7 +29,7 @@ Answer answer(const NetworkPolicy& rules, const std::string& authority) {
     return DomainRules(rules).judge(std::get<Destination>(asked)).allowed ? Answer::yes : Answer::no;
 }
 
-struct Case {
+struct DomainCase {
     Texts allowed;
     Texts denied;
     std::string asked;
@@ -41,7 +41,7 @@ const Answer kNo = Answer::no;
 const Answer kMalformed = Answer::malformed;
 
 /// What proxies are asked for, as an authority.
-const std::vector<Case> kCases{
+const std::vector<DomainCase> kCases{
     // nothing is allowed by default
     {{}, {}, "a.b:80", kNo},
     {{}, {}, "127.0.0.1:80", kNo},
@@ -182,7 +182,11 @@ const std::vector<Case> kCases{
     {{"1a.b"}, {}, "1a.b:80", kYes},
     {{"1.b"}, {}, "1.b:80", kYes},
     {{"127.0.0.1"}, {}, "127%2e0.0.1:80", kMalformed},
-    {{"127.0.0.1"}, {}, "\xef\xbc\x91" "27.0.0.1:80", kMalformed},  // a fullwidth digit
+    {{"127.0.0.1"},
+     {},
+     "\xef\xbc\x91"
+     "27.0.0.1:80",
+     kMalformed},  // a fullwidth digit
     // brackets and zones
     {{"::1"}, {}, "::1:80", kMalformed},
     {{"::1"}, {}, "[::1:80", kMalformed},
@@ -217,14 +221,22 @@ const std::vector<Case> kCases{
     {{"a.b"}, {}, " a.b:80", kMalformed},
     {{"a.b"}, {}, "a.b :80", kMalformed},
     {{"a.b"}, {}, "a .b:80", kMalformed},
-    {{"a.b"}, {}, "\x7f" "a.b:80", kMalformed},
+    {{"a.b"},
+     {},
+     "\x7f"
+     "a.b:80",
+     kMalformed},
     // international names
     {{"xn--bcher-kva.example"}, {}, "xn--bcher-kva.example:80", kYes},
     {{"xn--bcher-kva.example"}, {}, "XN--BCHER-KVA.example:80", kYes},
-    {{"xn--bcher-kva.example"}, {}, "b\xc3\xbc" "cher.example:80", kMalformed},
-    {{"example.org"}, {}, "ex\xd0\xb0mple.org:80", kMalformed},     // Cyrillic
+    {{"xn--bcher-kva.example"},
+     {},
+     "b\xc3\xbc"
+     "cher.example:80",
+     kMalformed},
+    {{"example.org"}, {}, "ex\xd0\xb0mple.org:80", kMalformed},      // Cyrillic
     {{"example.org"}, {}, "example\xe3\x80\x82org:80", kMalformed},  // an ideographic full stop
-    {{"k.b"}, {}, "\xe2\x84\xaa.b:80", kMalformed},                   // the Kelvin sign is no k
+    {{"k.b"}, {}, "\xe2\x84\xaa.b:80", kMalformed},                  // the Kelvin sign is no k
     // forms of names
     {{"a.b"}, {}, "-a.b:80", kMalformed},
     {{"a.b"}, {}, "-oProxyCommand=x:80", kMalformed},
@@ -236,7 +248,7 @@ const std::vector<Case> kCases{
 
 TEST(DomainRules, TheTable) {
     EXPECT_GE(kCases.size(), 150U);
-    for (const Case& c : kCases) {
+    for (const DomainCase& c : kCases) {
         Texts allowed = c.allowed;
         EXPECT_EQ(answer(policy(allowed, c.denied), c.asked), c.expected)
             << quoted_text(c.asked) << " with " << ::testing::PrintToString(c.allowed) << " and not "
@@ -251,7 +263,7 @@ TEST(DomainRules, TheTable) {
 TEST(DomainRules, LongNames) {
     std::string name;
     while (name.size() < 250) name += "x.";
-    EXPECT_TRUE(std::holds_alternative<Host>(parse_host(name + "yyy")));   // 253
+    EXPECT_TRUE(std::holds_alternative<Host>(parse_host(name + "yyy")));  // 253
     EXPECT_TRUE(std::holds_alternative<Host>(parse_host(name + "yyy.")));
     EXPECT_FALSE(std::holds_alternative<Host>(parse_host(name + "yyyy")));
 }
@@ -287,7 +299,9 @@ TEST(DomainRules, WrongEntriesAreNamed) {
         {"a b", "character"},
         {"a.b\n", "character"},
         {std::string("a\0b", 3), "character"},
-        {"b\xc3\xbc" "cher.example", "punycode"},
+        {"b\xc3\xbc"
+         "cher.example",
+         "punycode"},
         {"127.1", "number"},
         {"0x7f.1", "number"},
         {"10.0.0.0/8", "path"},
@@ -305,7 +319,8 @@ TEST(DomainRules, WrongEntriesAreNamed) {
             ADD_FAILURE() << quoted_text(c.text) << " was accepted";
         } catch (const Error& error) {
             EXPECT_EQ(error.errc(), Errc::invalid_sandbox_config);
-            EXPECT_THAT(error.text(), ::testing::HasSubstr("network.allowedDomains[1] is " + quoted_text(c.text)));
+            EXPECT_THAT(error.text(),
+                        ::testing::HasSubstr("network.allowedDomains[1] is " + quoted_text(c.text)));
             const std::string part = std::string(c.part) == "brack" ? "\"[\"" : c.part;
             EXPECT_THAT(error.text(), ::testing::HasSubstr(part));
             EXPECT_THAT(error.text(), ::testing::HasSubstr("accepted: "));
@@ -399,7 +414,8 @@ TEST(DomainRules, WarningsAboutWhatGrantsNothing) {
                 ::testing::ElementsAre(::testing::HasSubstr("deny * shadows every allow")));
     EXPECT_THAT(DomainRules(policy({"ok.test", "x.a.b"}, {"*.a.b"})).warnings(),
                 ::testing::ElementsAre("allowedDomains x.a.b grants nothing: deniedDomains *.a.b prevails"));
-    EXPECT_THAT(DomainRules(policy({"ok.test"}, {"ok.test:22", "*.ok.test", "other"})).warnings(), ::testing::IsEmpty());
+    EXPECT_THAT(DomainRules(policy({"ok.test"}, {"ok.test:22", "*.ok.test", "other"})).warnings(),
+                ::testing::IsEmpty());
     EXPECT_THAT(DomainRules(policy({"*.a.b:443"}, {"*.a.b"})).warnings(), ::testing::SizeIs(1));
     EXPECT_THAT(DomainRules(policy({}, {"*"})).warnings(), ::testing::IsEmpty());
 }
