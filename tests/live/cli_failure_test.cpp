@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <unistd.h>
+
 #include <stdexcept>
 
 #include "support/process_fixture.hpp"
@@ -51,7 +53,7 @@ class TooLong : public CliFailure {
     }
     /// As much as the tool itself can be started with.
     ProgramResult fullest() {
-        for (std::size_t count = 8000; count > 0; --count) {
+        for (std::size_t count = static_cast<std::size_t>(::sysconf(_SC_ARG_MAX)) / 1000; count > 0; --count) {
             argv_.resize(1);
             argv_.resize(1 + count, std::string(1000, 'z'));
             argv_.back() = std::string(2000, 'l');
