@@ -188,6 +188,7 @@ void PolicyRules::deny_glob(Access access, const PolicyEntry& entry) {
 }
 
 void PolicyRules::deny_found(Access access, const PolicyEntry& glob, const GlobFind& name) {
+    if (is_in_own_tree(name.path)) return;
     if (name.kind == PathKind::symlink) return deny_behind_link(access, glob, name.path);
     const bool lifted = access == Access::deny_read && found.rules.read(name.path).allowed;
     // Outside of the roots nothing can be written anyway.
