@@ -55,11 +55,11 @@ int HostTree::confine(unique_fd& stream) const {
     if (flags < 0 || ::fstat(stream.get(), &status) < 0) return -errno;
     if (S_ISDIR(status.st_mode)) return -EISDIR;
     if (flags & O_PATH) return -EBADF;
-    const bool granted = S_ISREG(status.st_mode) && (flags & O_ACCMODE) != O_RDONLY;
-    if (granted || S_ISSOCK(status.st_mode)) return 0;
+    const bool granted = (flags & O_ACCMODE) != O_RDONLY;
+    if (S_ISSOCK(status.st_mode) || (granted && S_ISREG(status.st_mode))) return 0;
     unique_fd again;
     const int error = open_again(stream.get(), status, again);
-    if (error < 0) return is_harmless(stream.get(), status) ? 0 : error;
+    if (error < 0) return granted || is_harmless(stream.get(), status) ? 0 : error;
     if (again) stream = std::move(again);
     return 0;
 }

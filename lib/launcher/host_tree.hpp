@@ -19,8 +19,9 @@ class HostTree {
     [[nodiscard]] int descriptor() const noexcept { return root_.get(); }
 
     /// In an init: opens again what `stream` is, in the session's own view where it is the same there. What has no name
-    /// (pipes, sockets, memfds) stays, a file opened for writing too, for writing to it is what the host granted, and what
-    /// the caller's user cannot change. -EISDIR for a directory; another error for a file that cannot be opened again.
+    /// (pipes, sockets, memfds) stays, and so does what the caller's user cannot change. What was opened for writing is
+    /// granted: a file stays, a device or FIFO stays where it cannot be opened again. -EISDIR for a directory; another error
+    /// for what was opened for reading and cannot be opened again.
     [[nodiscard]] int confine(unique_fd& stream) const;
 
   private:

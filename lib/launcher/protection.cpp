@@ -37,6 +37,10 @@ bool grants_below(const AccessRules& rules, const std::string& place) {
     return grants;
 }
 
+/// What this cell cannot get to its commands cannot either: they have the same user and fewer rights. Should that change,
+/// the next command's start finds it.
+bool is_out_of_reach(int error) { return error == ENOENT || error == ENOTDIR || error == EACCES; }
+
 bool is_link(const std::string& path) {
     struct stat found {};
     return ::lstat(path.c_str(), &found) == 0 && S_ISLNK(found.st_mode);
@@ -113,7 +117,7 @@ bool Protection::holds_granted(const std::string& place) const {
 
 int Protection::look(const Place& place, State& state) const {
     struct stat found {};
-    if (::lstat(place.path.c_str(), &found) < 0) return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
+    if (::lstat(place.path.c_str(), &found) < 0) return is_out_of_reach(errno) ? 0 : -errno;
     state = S_ISLNK(found.st_mode) ? State::link : State::bare;
     if (state == State::link) return 0;
     if (found.st_dev == mask_device_) {
@@ -121,7 +125,7 @@ int Protection::look(const Place& place, State& state) const {
         return 0;
     }
     struct statfs mount {};
-    if (::statfs(place.path.c_str(), &mount) < 0) return errno == ENOENT ? 0 : -errno;
+    if (::statfs(place.path.c_str(), &mount) < 0) return is_out_of_reach(errno) ? 0 : -errno;
     const bool read_only = (static_cast<unsigned long>(mount.f_flags) & ST_RDONLY) != 0;
     const bool holed = mount.f_type == TMPFS_MAGIC && (found.st_mode & 07777) == kMaskWithHoles;
     if (read_only && (place.cover == Cover::read_only || (place.has_holes && holed))) state = State::covered;
@@ -132,7 +136,7 @@ int Protection::cover_again(const Place& place) const {
     // What was granted below it has no mount any more: only a new session can lay that out.
     if (place.has_holes) return -ESTALE;
     const int error = place.cover == Cover::mask ? put_mask(*masks_, place.path) : bind_read_only(place.path);
-    return error == -ENOENT ? 0 : error;  // gone again
+    return is_out_of_reach(-error) ? 0 : error;  // gone again
 }
 
 }  // namespace sandpipe::launcher

@@ -8,6 +8,7 @@
 #include "sandbox/compile.hpp"
 #include "sandbox/explain_connect.hpp"
 #include "sandbox/explain_place.hpp"
+#include "sandbox/policy_entries.hpp"
 #include "sandbox/session_base.hpp"
 
 namespace sandpipe {

@@ -77,6 +77,10 @@ TEST_F(StandardStreams, AFifoAndATerminalWork) {
     ASSERT_EQ(::write(held.get(), "line\n", 5), 5);
     const Ran ran = session.run(session.shell("read -r line; echo $line; chmod 777 ../o/fifo").input(Input::file(at("o/fifo"))));
     EXPECT_EQ(ran.out, "line\n") << ran.err;
+    EXPECT_EQ(session.run(session.shell("echo back").out(Output::descriptor(held.get()))).code(), 0);
+    char back[5] = {};
+    EXPECT_EQ(::read(held.get(), back, sizeof back), 5);
+    EXPECT_EQ(session.run(session.shell("echo lost").out(Output::discard())).code(), 0);
     const unique_fd terminal(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
     ASSERT_TRUE(::grantpt(terminal.get()) == 0 && ::unlockpt(terminal.get()) == 0);
     const unique_fd other(::open(::ptsname(terminal.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));

@@ -94,6 +94,20 @@ TEST_F(Writes, AGrantOfAFileIsAGrantOfThatFileOnly) {
         EXPECT_EQ(denial.rule, "its name stands in a directory that is not writable");
 }
 
+TEST_F(Writes, ALinkThatAnEarlierCommandMadeGrantsNothing) {
+    EXPECT_EQ(open().sh("ln -s ../o out && ln -s dir in").code(), 0);
+    SandboxPolicy policy = writable({"out"});
+    EXPECT_NE(refusal(policy).find("by the link " + at("w/out") + ", which a command may have made"), std::string::npos)
+        << refusal(policy);
+    policy.filesystem.missing_allow_write = MissingAllowWrite::skip;
+    Session session = open(policy);
+    expect_acts(session, "EROFS", at("o"), {"create @/n", "append @/file"});
+    policy.filesystem.allow_write = {"in", "../o/empty"};
+    Session named = open(policy);
+    expect_acts(named, "ok", at("w"), {"create @/dir/n", "create @/../o/empty/n"});
+    expect_changes({"+ o/empty/n", "+ w/dir/n", "+ w/in", "+ w/out"});
+}
+
 TEST_F(Writes, LinksLeadWhereTheyLead) {
     host("ln -s ../o w/out; ln -s ../o/file w/out-file; ln -s ../o/new w/out-new; ln -s file w/in-file");
     Session session = open();
