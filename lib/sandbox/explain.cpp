@@ -25,10 +25,10 @@ Explanation explain_execution(const CompiledPolicy& compiled, const std::string&
     Explanation answer = explain_place(compiled, ExplainedAct::exec, program);
     ResolvedPath here = program;
     for (int i = 0; i < kMaxInterpreters && answer.allowed && here.fact.kind == PathKind::file; ++i) {
-        const std::string interpreter = facts.program(here.place).interpreter;
-        if (interpreter.empty()) break;
-        const bool absolute = interpreter.front() == '/';
-        ResolvedPath next = resolve_path(absolute ? interpreter : join_path(workspace, interpreter), facts);
+        const sys::ProgramFacts found = facts.program(here.place);
+        if (found.interpreter.empty()) break;
+        const bool absolute = found.interpreter.starts_with('/');
+        ResolvedPath next = resolve_path(absolute ? found.interpreter : join_path(workspace, found.interpreter), facts);
         const Explanation other = explain_place(compiled, ExplainedAct::exec, next);
         answer.allowed = other.allowed;
         if (!other.allowed) answer.rule = other.rule + " (interpreter of " + here.place + ": " + next.place + ")";
