@@ -32,8 +32,10 @@ void Host::drive(awaitable<void> work) {
 
 awaitable<void> Host::plain(std::string program) { return run(command(std::move(program))); }
 
-awaitable<void> Host::sandboxed(std::string program) {
-    BinaryInvocation wrapped = co_await sandbox_->wrap(command(std::move(program)));
+awaitable<void> Host::sandboxed(std::string program) { return contained(sandbox_, std::move(program)); }
+
+awaitable<void> Host::contained(std::shared_ptr<SandboxEnforcer> sandbox, std::string program) {
+    BinaryInvocation wrapped = co_await sandbox->wrap(command(std::move(program)));
     co_await run(std::move(wrapped));
 }
 

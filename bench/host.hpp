@@ -23,6 +23,8 @@ class Host {
     /// A settled run of `program`, which must succeed.
     awaitable<void> plain(std::string program);
     awaitable<void> sandboxed(std::string program);
+    /// The same in another session.
+    awaitable<void> contained(std::shared_ptr<SandboxEnforcer> sandbox, std::string program);
 
   private:
     awaitable<void> make_session();

@@ -26,8 +26,8 @@ namespace {
 constexpr std::string_view kHostName = "sandpipe";
 constexpr std::uint64_t kInitCapabilities = std::uint64_t{1} << CAP_SYS_PTRACE;
 
-Outcome lay_out(const wire::SessionPlan& plan, Masks& masks) {
-    if (Outcome failure = lay_out_files(plan, masks)) return failure;
+Outcome lay_out(const wire::SessionPlan& plan, Confinement& confinement) {
+    if (Outcome failure = lay_out_files(plan, confinement.masks, confinement.host)) return failure;
     // The cwd is still a place below what was mounted, and /proc/self/cwd would lead commands there.
     return ::chdir("/") == 0 ? Outcome{} : fail(Stage::mounts, errno, "/");
 }
@@ -96,7 +96,7 @@ int give_up_privileges() {
 
 Outcome set_up_cell(const wire::SessionPlan& plan, Confinement& confinement) {
     const ExactModes exact_modes;
-    if (Outcome failure = lay_out(plan, confinement.masks)) return failure;
+    if (Outcome failure = lay_out(plan, confinement)) return failure;
     if (Outcome failure = set_up_network(plan, confinement)) return failure;
     if (Outcome failure = set_up_identity()) return failure;
     if (Outcome failure = prepare_landlock(plan, confinement)) return failure;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "launcher/failure.hpp"
+#include "launcher/host_tree.hpp"
 #include "launcher/masks.hpp"
 #include "wire/session_plan.hpp"
 
@@ -18,6 +19,7 @@ struct Confinement {
                               ///< system
     unique_fd inner_ruleset;  ///< Landlock domain of the commands, nested in it
     Masks masks;              ///< for the cell, whose mount namespace they belong to
+    HostTree host;            ///< for the inits; empty if the plan does not enforce the file system
     unique_fd session_file;   ///< a memfd that the session's supervisors lock, and keep its sockets in
     std::vector<sock_filter> filter;  ///< the commands' seccomp program, notifications included
     std::vector<unique_fd> listeners;  ///< of the plan's proxy ports, until the host has them

@@ -245,10 +245,11 @@ bool FileView::is_device(const std::string& path) const {
 
 }  // namespace
 
-Outcome lay_out_files(const wire::SessionPlan& plan, Masks& masks) {
+Outcome lay_out_files(const wire::SessionPlan& plan, Masks& masks, HostTree& host) {
     unique_fd root;
     int error = open_place("/", root);
     if (error == 0) error = make_tree_private(root.get());
+    if (error == 0 && plan.filesystem_enforced) error = host.take(root.get());
     if (error < 0) return mounts_failed(error, "/");
     // Before /proc is covered, by which it finds its own image.
     unique_fd relay;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "launcher/failure.hpp"
+#include "launcher/host_tree.hpp"
 #include "launcher/masks.hpp"
 #include "wire/session_plan.hpp"
 
@@ -8,8 +9,9 @@ namespace sandpipe::launcher {
 
 /// Lays out a session's view of the file system in the calling process's mount namespace, which is first cut
 /// off from the host's: carries out `plan.mounts`, unless the plan does not enforce the file system, and
-/// covers /proc with `masks`. Steps below /proc are left to the inits, which mount their own there.
-[[nodiscard]] Outcome lay_out_files(const wire::SessionPlan& plan, Masks& masks);
+/// covers /proc with `masks`. Steps below /proc are left to the inits, which mount their own there. `host` is taken before
+/// anything is hidden.
+[[nodiscard]] Outcome lay_out_files(const wire::SessionPlan& plan, Masks& masks, HostTree& host);
 
 /// What is at `path` becomes a read-only mount of itself. 0 or -errno.
 [[nodiscard]] int bind_read_only(const std::string& path);

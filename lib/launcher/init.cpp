@@ -52,6 +52,8 @@ class Init {
     Outcome set_up();
     void on_socket();
     void start(wire::Packet packet);
+    Outcome confine_streams(std::vector<unique_fd>& stdio) const;
+    void refuse_start(const wire::Failure& failure);
     void on_channel();
     void watch_listener();
     void on_notification();
@@ -138,6 +140,7 @@ void Init::start(wire::Packet packet) {
         over_ = true;
         return;
     }
+    if (const Outcome failure = confine_streams(stdio)) return refuse_start(*failure);
     if (command.cwd.empty()) command.cwd = plan_.workspace;
     started_ = failed_ = stopping_ = exited_ = ending_ = false;
     child_ = std::make_unique<Child>(std::move(command), std::move(stdio), settings_);
@@ -147,6 +150,22 @@ void Init::start(wire::Packet packet) {
     if (error == 0) return;
     send(wire::encode(wire::Failure{Stage::resources, -error, "clone"}));
     over_ = true;
+}
+
+Outcome Init::confine_streams(std::vector<unique_fd>& stdio) const {
+    if (!plan_.filesystem_enforced) return {};
+    constexpr const char* kNames[] = {"stdin", "stdout", "stderr"};
+    for (std::size_t i = 0; i < stdio.size(); ++i)
+        if (const int error = confinement_.host.confine(stdio[i]); error < 0)
+            return fail(i == 0 ? Stage::input : Stage::output, -error, kNames[i]);
+    return {};
+}
+
+/// Before there is a process.
+void Init::refuse_start(const wire::Failure& failure) {
+    send(wire::encode(failure));
+    record_.reset();
+    if (wire::send_packet(socket_.get(), wire::encode_idle()) < 0) over_ = true;
 }
 
 void Init::on_channel() {
@@ -272,7 +291,7 @@ int run_init(const wire::SessionPlan& plan, const Confinement& confinement, uniq
     ::prctl(PR_SET_NAME, "sandpipe-init");
     // The cell's own descriptors and those of its other inits came along with the fork.
     sys::close_all_but({socket.get(), confinement.inner_ruleset.get(), confinement.outer_ruleset.get(),
-                        confinement.session_file.get()});
+                        confinement.session_file.get(), confinement.host.descriptor()});
     return Init(plan, confinement, std::move(socket), open_files, number).run();
 }
 

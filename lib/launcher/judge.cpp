@@ -11,6 +11,9 @@ namespace {
 constexpr Judgement kProceed{Decision::proceed, 0, {}};
 constexpr Judgement kPerform{Decision::perform, 0, {}};
 
+// What a grant of a single file is no grant of.
+constexpr std::string_view kNameOfRoot = "its name stands in a directory that is not writable";
+
 Judgement refuse(int error) { return {Decision::refuse, error, {}}; }
 
 /// `otherwise`, unless the rules forbid writing at `place`.
@@ -22,11 +25,24 @@ Judgement judge_write(const wire::AccessRules& rules, std::string_view place, co
 
 bool denies(const Judgement& judgement) { return judgement.decision == Decision::deny; }
 
+std::string_view directory_of(std::string_view place) {
+    const std::size_t slash = place.rfind('/');
+    return place.substr(0, slash == 0 ? 1 : slash);
+}
+
+/// The entry `place` itself is made, removed or moved. That changes the directory it stands in, which the name of a
+/// writable root, or of a node of the session's own /dev, does not share.
+Judgement judge_entry(const wire::AccessRules& rules, std::string_view place) {
+    Judgement judgement = judge_write(rules, place, kPerform);
+    if (denies(judgement) || place == "/" || rules.write(directory_of(place)).allowed) return judgement;
+    return {Decision::deny, EROFS, std::string(kNameOfRoot)};
+}
+
 Judgement protects(const wire::AccessRule& rule) { return {Decision::deny, EACCES, rule.text}; }
 
 /// What stands at `site` goes away as a whole: it may not take a protected place with it.
 Judgement judge_departure(const wire::AccessRules& rules, const Site& site) {
-    Judgement judgement = judge_write(rules, site.place, kPerform);
+    Judgement judgement = judge_entry(rules, site.place);
     if (denies(judgement) || site.kind != Kind::directory) return judgement;
     const auto below = rules.protected_below(site.place);
     return below.empty() ? kPerform : protects(*below.front());
@@ -49,7 +65,7 @@ bool matched_before(const wire::AccessRule& rule, std::string_view from) {
 
 /// Something of this kind comes to `place` and may not bring anything to a protected place below it.
 Judgement judge_arrival(const wire::AccessRules& rules, std::string_view place, Kind kind, const Load& load) {
-    Judgement judgement = judge_write(rules, place, kPerform);
+    Judgement judgement = judge_entry(rules, place);
     if (denies(judgement) || (kind != Kind::directory && kind != Kind::symlink)) return judgement;
     for (const wire::AccessRule* rule : rules.protected_below(place))
         if (kind == Kind::symlink || load.brings(wire::relative_to(place, rule->place)))
@@ -73,7 +89,7 @@ Judgement judge_new_file(const wire::AccessRules& rules, std::uint64_t flags, co
     if (site.slashed || (flags & O_DIRECTORY)) return kProceed;
     // Nobody can make a file there: it is missing, not forbidden.
     if (wire::holds("/proc", site.place)) return kProceed;
-    return judge_write(rules, site.place, kPerform);
+    return judge_entry(rules, site.place);
 }
 
 }  // namespace
@@ -136,7 +152,7 @@ Judgement judge_remove(const wire::AccessRules& rules, const Site& site) {
     if (!site.ordinary) return kPerform;
     if (site.kind == Kind::missing) return refuse(ENOENT);
     // What is above a protected place can only go when it is empty, and then there is nothing to protect.
-    return judge_write(rules, site.place, kPerform);
+    return judge_entry(rules, site.place);
 }
 
 Judgement judge_link(const wire::AccessRules& rules, const Site& from, const Site& to) {

@@ -1,14 +1,17 @@
 #include "protection.hpp"
 
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
+#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 
 #include "launcher/file_view.hpp"
 #include "wire/access_rules.hpp"
@@ -35,6 +38,15 @@ bool grants_below(const AccessRules& rules, const std::string& place) {
     rules.visit_below(place,
                       [&](const AccessRule& rule) { grants = grants || rule.access == Access::allow_read; });
     return grants;
+}
+
+/// What this cell cannot get to its commands cannot either: they have the same user and fewer rights. Should that change,
+/// the next command's start finds it.
+bool is_out_of_reach(int error) { return error == ENOENT || error == ENOTDIR || error == EACCES; }
+
+std::string_view directory_of(std::string_view path) {
+    const std::size_t slash = path.rfind('/');
+    return path.substr(0, slash == 0 ? 1 : slash);
 }
 
 bool is_link(const std::string& path) {
@@ -65,6 +77,11 @@ Outcome Protection::prepare(const wire::SessionPlan& plan, const Masks& masks) {
         if (rule.access == Access::deny_write && inside_writable(plan.rules, rule.place))
             places_.push_back({rule.place, Cover::read_only, false});
     }
+    const auto shares = [](const Place& one, const Place& other) {
+        return directory_of(one.path) == directory_of(other.path);
+    };
+    for (std::size_t i = 1; i < places_.size(); ++i)
+        if (shares(places_[i - 1], places_[i])) places_[i - 1].shares = places_[i].shares = true;
     rules_ = &plan.rules;
     granted_ = plan.rules.writable_roots();
     granted_.insert(granted_.end(), {plan.workspace, "/proc", "/dev"});
@@ -74,12 +91,14 @@ Outcome Protection::prepare(const wire::SessionPlan& plan, const Masks& masks) {
 
 Protection::Renewal Protection::renew() {
     Renewal renewal;
-    for (const Place& place : places_) check(place, renewal);
+    for (Place& place : places_) check(place, renewal);
+    directory_.reset();
+    directory_path_.clear();
     globs_.take([&](const std::string& path) { check_match(path, renewal); });
     return renewal;
 }
 
-void Protection::check(const Place& place, Renewal& renewal) const {
+void Protection::check(Place& place, Renewal& renewal) {
     if (renewal.failure) return;
     State state = State::missing;
     int error = look(place, state);
@@ -93,7 +112,7 @@ void Protection::check(const Place& place, Renewal& renewal) const {
     if (error < 0) renewal.failure = fail(Stage::mounts, -error, place.path);
 }
 
-void Protection::check_match(const std::string& path, Renewal& renewal) const {
+void Protection::check_match(const std::string& path, Renewal& renewal) {
     const bool readable = rules_->read(path).allowed;
     if (readable && rules_->write(path).error != EACCES) return;
     std::string place = path;
@@ -102,8 +121,8 @@ void Protection::check_match(const std::string& path, Renewal& renewal) const {
         // As when the session was planned: a link does not take away what the session is for.
         if (place.empty() || holds_granted(place)) return;
     }
-    if (!readable) return check({place, Cover::mask, grants_below(*rules_, place)}, renewal);
-    if (inside_writable(*rules_, place)) check({place, Cover::read_only, false}, renewal);
+    Place match{place, readable ? Cover::read_only : Cover::mask, !readable && grants_below(*rules_, place)};
+    if (!readable || inside_writable(*rules_, place)) check(match, renewal);
 }
 
 bool Protection::holds_granted(const std::string& place) const {
@@ -111,20 +130,40 @@ bool Protection::holds_granted(const std::string& place) const {
                        [&](const std::string& granted) { return wire::holds(place, granted); });
 }
 
-int Protection::look(const Place& place, State& state) const {
-    struct stat found {};
-    if (::lstat(place.path.c_str(), &found) < 0) return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
-    state = S_ISLNK(found.st_mode) ? State::link : State::bare;
+/// As lstat.
+int Protection::stat_place(const Place& place, struct statx& found) {
+    constexpr int kFlags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
+    constexpr unsigned kFields = STATX_TYPE | STATX_MODE | STATX_MNT_ID;
+    const std::string_view above = directory_of(place.path);
+    if (place.shares && (!directory_ || above != directory_path_)) {
+        directory_path_ = above;
+        directory_.reset(::open(directory_path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+        if (!directory_) return -errno;
+    }
+    const std::size_t name = above.size() > 1 ? above.size() + 1 : 1;
+    const int result = place.shares ? ::statx(directory_.get(), place.path.c_str() + name, kFlags, kFields, &found)
+                                    : ::statx(AT_FDCWD, place.path.c_str(), kFlags, kFields, &found);
+    return result < 0 ? -errno : 0;
+}
+
+int Protection::look(Place& place, State& state) {
+    struct statx found {};
+    if (const int error = stat_place(place, found); error < 0) return is_out_of_reach(-error) ? 0 : error;
+    state = S_ISLNK(found.stx_mode) ? State::link : State::bare;
     if (state == State::link) return 0;
-    if (found.st_dev == mask_device_) {
+    // A mount stands at one place: where it is seen, it covers as it did when it was looked at.
+    const bool seen = place.mount != 0 && found.stx_mnt_id == place.mount;
+    if (seen || ::makedev(found.stx_dev_major, found.stx_dev_minor) == mask_device_) {
         state = State::covered;
         return 0;
     }
     struct statfs mount {};
-    if (::statfs(place.path.c_str(), &mount) < 0) return errno == ENOENT ? 0 : -errno;
+    if (::statfs(place.path.c_str(), &mount) < 0) return is_out_of_reach(errno) ? 0 : -errno;
     const bool read_only = (static_cast<unsigned long>(mount.f_flags) & ST_RDONLY) != 0;
-    const bool holed = mount.f_type == TMPFS_MAGIC && (found.st_mode & 07777) == kMaskWithHoles;
-    if (read_only && (place.cover == Cover::read_only || (place.has_holes && holed))) state = State::covered;
+    const bool holed = mount.f_type == TMPFS_MAGIC && (found.stx_mode & 07777) == kMaskWithHoles;
+    if (!read_only || (place.cover == Cover::mask && !(place.has_holes && holed))) return 0;
+    state = State::covered;
+    place.mount = found.stx_mnt_id;
     return 0;
 }
 
@@ -132,7 +171,7 @@ int Protection::cover_again(const Place& place) const {
     // What was granted below it has no mount any more: only a new session can lay that out.
     if (place.has_holes) return -ESTALE;
     const int error = place.cover == Cover::mask ? put_mask(*masks_, place.path) : bind_read_only(place.path);
-    return error == -ENOENT ? 0 : error;  // gone again
+    return is_out_of_reach(-error) ? 0 : error;  // gone again
 }
 
 }  // namespace sandpipe::launcher

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <sandpipe/unique_fd.hpp>
+
+#include <sys/stat.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,7 +18,7 @@ namespace sandpipe::launcher {
 
 /// Sees to it that what the rules deny is covered when a command starts, whatever the host did since the last
 /// one. A rename over a mounted-on file detaches the mount (mount_namespaces(7)), and a denied name that did
-/// not exist may exist now. Looks at every place that is denied by its name, two system calls each, and at
+/// not exist may exist now. Looks at every place that is denied by its name, one system call each, and at
 /// what has come to names that a glob denies.
 class Protection {
   public:
@@ -35,17 +39,23 @@ class Protection {
         std::string path;
         Cover cover = Cover::read_only;
         bool has_holes = false;  // something below it is granted again
+        bool shares = false;     // its directory with another place
+        std::uint64_t mount = 0;  // the one that was found to cover it
     };
 
-    void check(const Place& place, Renewal& renewal) const;
-    void check_match(const std::string& path, Renewal& renewal) const;
+    void check(Place& place, Renewal& renewal);
+    void check_match(const std::string& path, Renewal& renewal);
     [[nodiscard]] bool holds_granted(const std::string& place) const;
-    [[nodiscard]] int look(const Place& place, State& state) const;
+    [[nodiscard]] int look(Place& place, State& state);
+    [[nodiscard]] int stat_place(const Place& place, struct statx& found);
     [[nodiscard]] int cover_again(const Place& place) const;
 
     const Masks* masks_ = nullptr;
     dev_t mask_device_ = 0;
-    std::vector<Place> places_;
+    std::vector<Place> places_;  // by path
+    // Of the last place that shares one. A path costs what it is long, and many have most of it in common.
+    unique_fd directory_;
+    std::string directory_path_;
     const wire::AccessRules* rules_ = nullptr;
     std::vector<std::string> granted_;
     GlobWatch globs_;

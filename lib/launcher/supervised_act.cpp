@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "launcher/file_mask.hpp"
+#include "launcher/supervised_interpreter.hpp"
 #include "launcher/tree_search.hpp"
 #include "sys/elf.hpp"
 #include "sys/raw_syscall.hpp"
@@ -51,6 +52,7 @@ class Attempt {
 
   private:
     Answer unreachable(Resolver& resolver, int error) const;
+    Answer execute(const Spot& program, Answer answer) const;
     template <typename Carry>
     Answer settle(Judgement judgement, const Spot& spot, const Spot& second, Carry carry_out);
     int open_new(const Spot& spot, unique_fd& file);
@@ -142,7 +144,17 @@ Answer Attempt::read() {
     answer.resolved = error == 0 ? spot.place : resolver.blocked_place(call_.directory, call_.path);
     answer.judgement = judge_read(rules_, answer.resolved);
     const bool goes_on = answer.judgement.decision == Decision::proceed && error == 0;
-    if (goes_on && call_.row->act == Act::execute) answer.judgement = judge_execute(rules_, spot.site());
+    return goes_on && call_.row->act == Act::execute ? execute(spot, std::move(answer)) : std::move(answer);
+}
+
+Answer Attempt::execute(const Spot& program, Answer answer) const {
+    answer.judgement = judge_execute(rules_, program.site());
+    if (answer.judgement.decision != Decision::proceed) return answer;
+    InterpreterVerdict interpreter = judge_interpreters(rules_, caller_, program);
+    if (interpreter.judgement.decision != Decision::deny) return answer;
+    answer.judgement = std::move(interpreter.judgement);
+    answer.path = std::move(interpreter.path);
+    answer.resolved = std::move(interpreter.resolved);
     return answer;
 }
 

@@ -16,6 +16,7 @@ namespace sandpipe::launcher {
 /// `file`.
 struct Answer {
     Judgement judgement;
+    std::string path;  ///< what a Denial is about, if that is not the call's own path
     std::string resolved;
     std::string second_resolved;
     unique_fd file;

@@ -63,6 +63,22 @@ std::uint64_t own_network() {
     return cookie;
 }
 
+bool same_place(int one, int other) {
+    struct statx first {}, second {};
+    constexpr unsigned kIdentity = STATX_INO | STATX_MNT_ID;
+    return ::statx(one, "", AT_EMPTY_PATH, kIdentity, &first) == 0 &&
+           ::statx(other, "", AT_EMPTY_PATH, kIdentity, &second) == 0 && first.stx_ino == second.stx_ino &&
+           first.stx_mnt_id == second.stx_mnt_id;
+}
+
+/// Whether this process, too, finds an entry of `directory` by `path`.
+bool leads_into(int start, std::string_view path, int directory) {
+    const std::string above = split_path(path).directory;
+    unique_fd end;
+    if (above.empty()) return same_place(start, directory);
+    return open_plainly(start, above, O_DIRECTORY, 0, end) == 0 && same_place(end.get(), directory);
+}
+
 }  // namespace
 
 SocketAnswer SocketSupervisor::answer(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller,
@@ -191,17 +207,23 @@ SocketAnswer SocketSupervisor::bind(const seccomp_notif& notification, const Cal
     return error < 0 ? refused(error) : answer;
 }
 
-/// The address stays as it was given, for it is what getsockname(2) will say; nobody in the session can change where it
-/// leads while its lock is held.
+/// The address stays as it was given where that leads the supervisor to the judged directory too, for it is what
+/// getsockname(2) will say; nobody in the session can change where it leads while its lock is held. A link in /proc means
+/// something else to each process: behind one the address is the name alone.
 int SocketSupervisor::bind_at(const unique_fd& socket, const Caller& caller, const SocketAddress& address,
                               const Spot& spot) {
     unique_fd start;
     unique_fd made;
+    SocketAddress named = address;
     int error = caller.open_start(AT_FDCWD, start);
+    if (error == 0 && !leads_into(start.get(), address.unix_path(), spot.directory.get())) {
+        start = unique_fd(::fcntl(spot.directory.get(), F_DUPFD_CLOEXEC, 3));
+        if (!unix_address(spot.last(), named)) error = -ENAMETOOLONG;
+    }
     if (error == 0 && ::fchdir(start.get()) < 0) error = -errno;
     if (error == 0) {
         const FileMask masked(caller.file_mask());
-        if (::bind(socket.get(), address.data(), address.size) < 0) error = -errno;
+        if (::bind(socket.get(), named.data(), named.size) < 0) error = -errno;
     }
     if (::chdir("/") < 0 && error == 0) error = -errno;
     if (error == 0) error = open_handle(spot.directory.get(), spot.last().c_str(), O_NOFOLLOW, made);

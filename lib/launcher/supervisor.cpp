@@ -60,6 +60,7 @@ wire::Denied describe(const Call& call, const Answer& answer) {
     denied.kind = static_cast<std::uint8_t>(answer.kind);
     denied.operation = call.operation;
     denied.path = call.on_descriptor ? answer.resolved : call.path;
+    if (!answer.path.empty()) denied.path = answer.path;
     denied.resolved = answer.resolved;
     denied.second_path = call.second_path;
     denied.second_resolved = answer.second_resolved;

@@ -5,14 +5,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "alias_denials.hpp"
 #include "check_supported.hpp"
 #include "execute_rules.hpp"
 #include "glob_search.hpp"
 #include "mount_layout.hpp"
 #include "own_places.hpp"
 #include "path_pattern.hpp"
+#include "policy_entries.hpp"
 #include "policy_rules.hpp"
 #include "resolved_path.hpp"
+#include "unix_socket_grants.hpp"
 #include "wire/proxy_ports.hpp"
 
 // From a policy to a plan, in three steps:
@@ -33,13 +36,8 @@ namespace {
 
 using wire::Access;
 
-/// What the paths of a policy are relative to.
-struct PathBase {
-    std::string workspace;
-    std::string_view home;
-    std::string_view bin_shell;
-    const PathFacts& facts;
-};
+// Links that a glob matches are named up to here, and then counted: /usr/bin has hundreds.
+constexpr std::size_t kMostNamed = 3;
 
 template <typename T>
 void sort_unique(std::vector<T>& values) {
@@ -69,32 +67,6 @@ std::string resolve_tmp(const PathFacts& facts) {
     return std::move(tmp.place);
 }
 
-PolicyEntry entry_of(const std::string& key, std::size_t index, const PathPattern& pattern,
-                     const std::string& path, const PathBase& base) {
-    PolicyEntry entry;
-    entry.where = "filesystem." + key + "[" + std::to_string(index) + "]";
-    entry.rule = key + " " + pattern.path;
-    entry.absolute = absolute_path(path, base.workspace, base.home, entry.where);
-    entry.path = resolve_path(entry.absolute, base.facts);
-    return entry;
-}
-
-/// The entries of one list, resolved as far as they are without globs. A name that exists just as it is
-/// written is meant too, whatever its characters.
-std::vector<PolicyEntry> entries_of(const std::string& key, const std::vector<PathPattern>& patterns,
-                                    const PathBase& base) {
-    std::vector<PolicyEntry> entries;
-    for (std::size_t i = 0; i < patterns.size(); ++i) {
-        SplitPattern split = split_pattern(patterns[i]);
-        entries.push_back(entry_of(key, i, patterns[i], split.path, base));
-        if (split.glob.empty()) continue;
-        PolicyEntry as_written = entry_of(key, i, patterns[i], split.path + "/" + split.glob, base);
-        entries.back().glob = std::move(split.glob);
-        if (as_written.path.fact.exists()) entries.push_back(std::move(as_written));
-    }
-    return entries;
-}
-
 std::vector<GlobQuery> queries_of(Access access, const std::vector<PolicyEntry>& entries) {
     std::vector<GlobQuery> queries;
     for (const PolicyEntry& entry : entries)
@@ -119,11 +91,13 @@ std::vector<PolicyEntry> without_globs(Access access, std::vector<PolicyEntry> e
     entries.erase(glob, entries.end());
     GlobFinds finds = find_globs(queries_of(access, globs), rules.found.rules, base.facts);
     std::vector<bool> used(globs.size());
+    std::vector<std::size_t> links(globs.size());
     for (const GlobFind& name : finds.names) {
         used[name.query] = true;
         PolicyEntry entry = globs[name.query];
         if (name.kind == PathKind::symlink) {
-            rules.warn(entry.where + ": " + name.path + " is a symbolic link, which no glob grants");
+            if (++links[name.query] <= kMostNamed)
+                rules.warn(entry.where + ": " + name.path + " is a symbolic link, which no glob grants");
             continue;
         }
         entry.glob.clear();
@@ -134,6 +108,9 @@ std::vector<PolicyEntry> without_globs(Access access, std::vector<PolicyEntry> e
     }
     for (std::size_t i = 0; i < globs.size(); ++i)
         if (!used[i] && !is_named(globs[i], entries)) rules.nothing_found(access, globs[i]);
+    for (std::size_t i = 0; i < globs.size(); ++i)
+        if (links[i] > kMostNamed)
+            rules.warn(globs[i].where + ": " + std::to_string(links[i] - kMostNamed) + " more symbolic links are not granted");
     for (std::string& warning : finds.warnings) rules.warn(std::move(warning));
     return entries;
 }
@@ -193,12 +170,13 @@ void add_grants(const FilesystemPolicy& policy, const PathBase& base, PolicyRule
 }
 
 PolicyRules rules_of(const FilesystemPolicy& policy, const PathBase& base) {
-    PolicyRules rules(policy, base.facts);
+    PolicyRules rules(policy, base.workspace, base.facts);
     rules.found.tmp = resolve_tmp(base.facts);
     add_grants(policy, base, rules);
     rules.allow_git_worktrees();
-    const Lists denied{entries_of("denyRead", policy.deny_read, base),
-                       entries_of("denyWrite", policy.deny_write, base)};
+    Lists denied{entries_of("denyRead", policy.deny_read, base), entries_of("denyWrite", policy.deny_write, base)};
+    for (std::vector<PolicyEntry>* list : {&denied.deny_read, &denied.deny_write})
+        add_alias_denials(*list, base.facts, rules);
     for (const PolicyEntry& entry : denied.deny_read) rules.deny_read(entry);
     for (const PolicyEntry& entry : denied.deny_write) rules.deny_write(entry);
     rules.deny_mandatory();
@@ -231,35 +209,6 @@ void add_own_places(PolicyRules& rules) {
         rules.warn("the policy leaves no " + found.tmp + " to write in; TMPDIR has to name another place");
 }
 
-std::vector<PolicyEntry> unix_sockets_of(const NetworkPolicy& policy, const PathBase& base) {
-    std::vector<PolicyEntry> entries;
-    for (const std::string& path : policy.allow_unix_sockets) {
-        PolicyEntry& entry = entries.emplace_back();
-        entry.where = "network.allowUnixSockets[" + std::to_string(entries.size() - 1) + "]";
-        entry.rule = "allowUnixSockets " + path;
-        entry.absolute = absolute_path(path, base.workspace, base.home, entry.where);
-        entry.path = resolve_path(entry.absolute, base.facts);
-    }
-    return entries;
-}
-
-/// A socket of the host that commands may connect to has to be seen, in the host's /tmp too.
-void show_unix_sockets(const std::vector<PolicyEntry>& sockets, PolicyRules& rules) {
-    MountInput& found = rules.found;
-    for (const PolicyEntry& entry : sockets) {
-        const std::string& place = entry.path.place;
-        const View view = view_of(found, place);
-        if (view == View::own_tmp && entry.path.fact.kind != PathKind::missing) {
-            found.rules.add({Access::allow_read, place, entry.rule, {}, false});
-            found.places[place] = entry.path.fact.kind == PathKind::directory;
-        }
-        if (view == View::own_tmp && entry.path.fact.kind == PathKind::missing)
-            rules.warn(entry.rule + " is not there yet, and the session's own /tmp hides what comes later");
-        if (view == View::masked)
-            rules.warn(entry.rule + " grants nothing: " + found.rules.read(place).rule + " prevails");
-    }
-}
-
 void compile_filesystem(const SandboxPolicy& policy, const PathBase& base,
                         const std::vector<PolicyEntry>& sockets, CompiledPolicy& result) {
     PolicyRules rules = rules_of(policy.filesystem, base);
@@ -274,7 +223,7 @@ void compile_filesystem(const SandboxPolicy& policy, const PathBase& base,
     result.devices = rules.found.devices;
     result.tmp = rules.found.tmp;
     result.plan.rules = std::move(rules.found.rules);
-    result.warnings = std::move(rules.warnings);
+    result.warnings.insert(result.warnings.end(), rules.warnings.begin(), rules.warnings.end());
     result.create_directories = std::move(rules.create_directories);
 }
 
@@ -295,7 +244,8 @@ CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace, 
     result.plan.workspace = base.workspace;
     result.plan.filesystem_enforced = !policy.filesystem.disabled;
     result.plan.rules.enabled = !policy.filesystem.disabled;
-    const std::vector<PolicyEntry> sockets = unix_sockets_of(policy.network, base);
+    const std::vector<PolicyEntry> sockets =
+        unix_sockets_of(policy.network.allow_unix_sockets, base, result.warnings);
     for (const PolicyEntry& entry : sockets) result.plan.unix_sockets.push_back(entry.path.place);
     sort_unique(result.plan.unix_sockets);
     if (!policy.filesystem.disabled) compile_filesystem(policy, base, sockets, result);
@@ -307,16 +257,6 @@ CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace, 
     sort_unique(result.create_directories);
     sort_unique(result.warnings);
     return result;
-}
-
-std::string absolute_path(std::string_view path, std::string_view workspace, std::string_view home,
-                          std::string_view key) {
-    if (path.starts_with('/')) return std::string(path);
-    if (path != "~" && !path.starts_with("~/")) return join_path(workspace, path);
-    if (!home.starts_with('/'))
-        throw Error(Errc::invalid_sandbox_config, std::string(key) + ": \"" + std::string(path) +
-                                                      "\" needs a home directory, and there is none");
-    return std::string(home) + std::string(path.substr(1));
 }
 
 }  // namespace sandpipe

@@ -35,9 +35,4 @@ struct CompiledPolicy {
                                      std::string_view home, const PathFacts& facts,
                                      std::string_view bin_shell = {});
 
-/// A path of a policy as an absolute one, not yet resolved: "~" is the home, a relative path stands in the
-/// workspace. Throws `Error` for "~" without a home, naming `key`.
-[[nodiscard]] std::string absolute_path(std::string_view path, std::string_view workspace,
-                                        std::string_view home, std::string_view key);
-
 }  // namespace sandpipe

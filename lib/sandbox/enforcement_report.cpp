@@ -40,6 +40,12 @@ Finding denied_reads(const EnforcementFacts&, const SessionPlan& plan) {
     return {};
 }
 
+/// Without each of these a session with allowExecute does not start.
+Finding execution(const EnforcementFacts&, const SessionPlan&) {
+    return {Enforced::full, "Landlock for what is started, notification of what is mapped, writable mounts without a "
+                            "listed program noexec, no memfd"};
+}
+
 Finding network(const EnforcementFacts& facts, const SessionPlan& plan) {
     if (!plan.own_network) return {Enforced::none, "network.disabled is true: the host's network"};
     if (!facts.network_namespace) return {Enforced::none, "no network namespace"};
@@ -76,12 +82,16 @@ Finding limits(const EnforcementFacts&, const SessionPlan& plan) {
 struct Row {
     std::string_view name;
     Finding (*find)(const EnforcementFacts&, const SessionPlan&);
+    bool (*applies)(const SessionPlan&) = [](const SessionPlan&) { return true; };
 };
+
+bool restricts_execution(const SessionPlan& plan) { return plan.filesystem_enforced && plan.rules.restrict_execute; }
 
 constexpr std::array kRows{
     Row{"namespaces", namespaces},
     Row{"filesystem", filesystem},
     Row{"denied_reads", denied_reads},
+    Row{"execution", execution, restricts_execution},  // with allowExecute only
     Row{"network", network},
     Row{"ipc", always},
     Row{"landlock", landlock},
@@ -131,6 +141,7 @@ nlohmann::json EnforcementReport::to_json() const {
 EnforcementReport make_report(const EnforcementFacts& facts, const SessionPlan& plan) {
     EnforcementReport report;
     for (const Row& row : kRows) {
+        if (!row.applies(plan)) continue;
         Finding finding = row.find(facts, plan);
         report.mechanisms.push_back({std::string(row.name), finding.enforced, std::move(finding.detail)});
     }

@@ -45,9 +45,9 @@ struct CloseDirectory {
 
 PathFact HostPathFacts::look(const std::string& path) const {
     struct stat status {};
-    if (::lstat(path.c_str(), &status) == 0) return {kind_of(status.st_mode), 0, status.st_nlink};
+    if (::lstat(path.c_str(), &status) == 0) return {kind_of(status.st_mode), 0, status.st_nlink, status.st_dev, status.st_ino};
     if (errno == ENOENT || errno == ENOTDIR) return {};
-    return {PathKind::unreachable, errno, 1};
+    return {PathKind::unreachable, errno, 1, 0, 0};
 }
 
 std::string HostPathFacts::link_target(const std::string& path) const {
@@ -69,6 +69,17 @@ sys::ProgramFacts HostPathFacts::program(const std::string& path) const {
     // A FIFO has to be no obstacle.
     const unique_fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     return file ? sys::read_program_facts(file.get()) : sys::ProgramFacts{};
+}
+
+std::string HostPathFacts::mount_table() const {
+    const unique_fd file(::open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
+    std::string table;
+    std::array<char, 16 * 1024> bytes{};
+    for (ssize_t size; file && (size = ::read(file.get(), bytes.data(), bytes.size())) != 0;) {
+        if (size > 0) table.append(bytes.data(), static_cast<std::size_t>(size));
+        if (size < 0 && errno != EINTR) return {};
+    }
+    return table;
 }
 
 DirectoryListing HostPathFacts::list(const std::string& path) const {

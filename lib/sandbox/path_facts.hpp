@@ -23,6 +23,8 @@ struct PathFact {
     PathKind kind = PathKind::missing;
     int error = 0;                 ///< of an unreachable one
     std::uint64_t hard_links = 1;  ///< names that the file has
+    std::uint64_t device = 0;      ///< with the inode: which one it is
+    std::uint64_t inode = 0;
 
     [[nodiscard]] bool exists() const noexcept {
         return kind != PathKind::missing && kind != PathKind::unreachable;
@@ -51,6 +53,8 @@ class PathFacts {
     [[nodiscard]] virtual std::string text(const std::string& path) const = 0;
     /// What a file says about running it; nothing if it cannot be read.
     [[nodiscard]] virtual sys::ProgramFacts program(const std::string& path) const = 0;
+    /// What is mounted where, as in /proc/PID/mountinfo; empty if that cannot be read.
+    [[nodiscard]] virtual std::string mount_table() const = 0;
 };
 
 /// The file system as this process sees it. Keeps nothing: every call asks the kernel.
@@ -61,6 +65,7 @@ class HostPathFacts final : public PathFacts {
     [[nodiscard]] DirectoryListing list(const std::string& path) const override;
     [[nodiscard]] std::string text(const std::string& path) const override;
     [[nodiscard]] sys::ProgramFacts program(const std::string& path) const override;
+    [[nodiscard]] std::string mount_table() const override;
 };
 
 }  // namespace sandpipe

@@ -8,6 +8,7 @@
 #include "git_worktree.hpp"
 #include "mandatory_denies.hpp"
 #include "own_places.hpp"
+#include "planted_link.hpp"
 
 namespace sandpipe {
 namespace {
@@ -78,8 +79,19 @@ void PolicyRules::nothing_found(Access access, const PolicyEntry& glob) {
     warn(glob.where + ": " + fault + ", so nothing is granted");
 }
 
+bool PolicyRules::leads_astray(const PolicyEntry& entry) {
+    const std::string link = planted_link(entry.path, {workspace_, found.tmp});
+    if (link.empty()) return false;
+    const std::string text = quoted(entry.absolute) + " leads to " + entry.path.place + " by the link " + link +
+                             ", which a command may have made; grant " + entry.path.place + " by its own name";
+    const bool is_root = entry.where.starts_with("filesystem.allowWrite");
+    if (is_root && policy_.missing_allow_write != MissingAllowWrite::skip) refuse(entry, text);
+    warn(entry.where + ": " + text);
+    return true;
+}
+
 void PolicyRules::allow_write(const PolicyEntry& entry) {
-    if (is_standard_stream(entry.absolute) || is_own_device(entry.path.place)) return;
+    if (is_standard_stream(entry.absolute) || is_own_device(entry.path.place) || leads_astray(entry)) return;
     check_can_be_writable(entry);
     if (!entry.path.fact.exists()) return allow_missing(entry);
     add(Access::allow_write, entry.path, entry.rule, entry.expanded);
@@ -112,6 +124,7 @@ void PolicyRules::allow_read(const PolicyEntry& entry) {
     if (wire::holds(kDev, place))
         return warn(entry.where + ": " + place +
                     " is in /dev and not granted; filesystem.devices grants nodes");
+    if (leads_astray(entry)) return;
     if (entry.path.fact.exists()) return add(Access::allow_read, entry.path, entry.rule, entry.expanded);
     // A mount that hides a directory of the host cannot show what will come into it.
     warn(entry.where + ": " + quoted(entry.absolute) + " does not exist and is not granted");
@@ -121,6 +134,7 @@ void PolicyRules::allow_execute(const PolicyEntry& entry) {
     const std::string& place = entry.path.place;
     if (!entry.path.fact.exists())
         return warn(entry.where + ": " + quoted(entry.absolute) + " does not exist and is not granted");
+    if (leads_astray(entry)) return;
     if (is_in_own_tree(place)) refuse(entry, place + " is in /proc or /dev, where nothing can be executed");
     protect_way(entry.path, entry.rule + " (the way to it)");
     found.rules.add({Access::allow_execute, place, entry.rule, {}, entry.expanded});
@@ -188,6 +202,7 @@ void PolicyRules::deny_glob(Access access, const PolicyEntry& entry) {
 }
 
 void PolicyRules::deny_found(Access access, const PolicyEntry& glob, const GlobFind& name) {
+    if (is_in_own_tree(name.path)) return;
     if (name.kind == PathKind::symlink) return deny_behind_link(access, glob, name.path);
     const bool lifted = access == Access::deny_read && found.rules.read(name.path).allowed;
     // Outside of the roots nothing can be written anyway.

@@ -3,6 +3,7 @@
 #include <sandpipe/policy.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "glob_search.hpp"
@@ -27,7 +28,9 @@ struct PolicyEntry {
 /// before denials.
 class PolicyRules {
   public:
-    PolicyRules(const FilesystemPolicy& policy, const PathFacts& facts) : policy_(policy), facts_(facts) {}
+    /// `workspace` is a place.
+    PolicyRules(const FilesystemPolicy& policy, std::string workspace, const PathFacts& facts)
+        : policy_(policy), workspace_(std::move(workspace)), facts_(facts) {}
 
     void allow_write(const PolicyEntry& entry);
     void allow_read(const PolicyEntry& entry);
@@ -35,6 +38,9 @@ class PolicyRules {
     void deny_write(const PolicyEntry& entry);
     void grant_device(const PolicyEntry& entry);
     void allow_execute(const PolicyEntry& entry);
+    /// Whether an entry that grants leads, by a link that a command may have made, where nobody meant it to; then it is
+    /// warned of and grants nothing.
+    [[nodiscard]] bool leads_astray(const PolicyEntry& entry);
     /// A glob that allows, but nothing exists that it matches.
     void nothing_found(wire::Access access, const PolicyEntry& glob);
     /// A rule about every name that the glob matches, now or later.
@@ -47,6 +53,9 @@ class PolicyRules {
     /// The table of mandatory_denies.hpp, in every root that allow_write has added.
     void deny_mandatory();
 
+    /// Whether the session sees what the host has at `place`: not in a /tmp that nobody granted.
+    [[nodiscard]] bool is_shown(const std::string& place) const;
+
     void warn(std::string text) { warnings.push_back(std::move(text)); }
 
     MountInput found;  ///< rules, places and devices; the rest is the caller's
@@ -56,7 +65,6 @@ class PolicyRules {
   private:
     void deny_behind_link(wire::Access access, const PolicyEntry& glob, const std::string& link);
     void grant_devices_in(const PolicyEntry& entry);
-    [[nodiscard]] bool is_shown(const std::string& place) const;
     void allow_missing(const PolicyEntry& entry);
     void deny(wire::Access access, const PolicyEntry& entry);
     void deny_in_dev(wire::Access access, const PolicyEntry& entry);
@@ -67,6 +75,7 @@ class PolicyRules {
     void warn_of_alias(const ResolvedPath& path, const std::string& rule);
 
     const FilesystemPolicy& policy_;
+    const std::string workspace_;
     const PathFacts& facts_;
 };
 

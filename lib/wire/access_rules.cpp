@@ -25,9 +25,13 @@ struct Best {
     }
 };
 
+/// A session has its own of these, which no glob that begins at "/" is about.
+bool is_own_tree(std::string_view path) noexcept { return holds("/proc", path) || holds("/dev", path); }
+
 /// How long the place or name is by which a rule that stands above `path` is about it; 0: it is not.
 std::size_t length_of(const AccessRule& rule, std::string_view path) noexcept {
     if (rule.glob.empty()) return rule.place.size();
+    if (is_own_tree(path) && !is_own_tree(rule.place)) return 0;
     const std::string_view below = relative_to(rule.place, path);
     const std::size_t matched = match_glob(rule.glob, below).matched;
     if (matched == GlobMatch::kNone) return 0;

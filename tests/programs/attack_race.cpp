@@ -1,10 +1,12 @@
 // attack_race KIND FORBIDDEN ROUNDS: tries to reach a forbidden place by changing what a path means while it
-// is judged. Prints "tried", or "WON" and how. What it makes when it wins is an empty file of its own.
+// is judged. Prints "tried", or "WON" and how. What it makes when it wins is an empty file of its own. One thread changes
+// and one acts; "flip-KIND" only changes and "act-KIND" only acts, for another process to do the other half.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -17,6 +19,7 @@ std::atomic<bool> g_over{false};
 std::string g_forbidden;
 int g_rounds = 0;
 char g_path[4096];
+int g_arena = -1;
 
 bool exists(const std::string& path) {
     struct stat status {};
@@ -44,10 +47,19 @@ void flip_directories() {
     while (!g_over) ::renameat2(AT_FDCWD, "flip", AT_FDCWD, "flip-dir", RENAME_EXCHANGE);
 }
 
-void flip_memory(const char* allowed) {
+// A directory that is now one and now two levels below.
+void flip_renames() {
+    while (!g_over) {
+        ::renameat(g_arena, "up/d", g_arena, "d");
+        ::renameat(g_arena, "d", g_arena, "up/d");
+    }
+}
+
+void flip_memory() {
+    constexpr char kAllowed[] = "mine";
     while (!g_over) {
         memcpy(g_path, g_forbidden.c_str(), g_forbidden.size() + 1);
-        memcpy(g_path, allowed, strlen(allowed) + 1);
+        memcpy(g_path, kAllowed, sizeof kAllowed);
     }
 }
 
@@ -68,6 +80,23 @@ void make_below(const std::string& directory) {
     }
 }
 
+// From within that directory, where "../.." is the arena, or what holds it and the denied names.
+void act_above() {
+    for (int i = 0; i < 1000 && ::chdir("up/d") < 0 && ::chdir("d") < 0; ++i) ::usleep(1000);
+    for (int i = 0; i < g_rounds; ++i) {
+        ::close(::open("../../kept", O_WRONLY | O_CREAT | O_TRUNC, 0644));
+        ::close(::open("../../no", O_WRONLY | O_CREAT, 0644));
+        ::truncate("../../kept", 0);
+        ::chmod("../../kept", 0600);
+        ::mkdir("../../no", 0755);
+        ::rename("../../no", "../../kept");
+        ::link("../../kept", "../../no");
+        ::unlink("../../kept");
+        ::unlink("../../no");
+        ::rmdir("../../no");
+    }
+}
+
 void act_on_memory() {
     for (int i = 0; i < g_rounds; ++i) {
         ::close(::open(g_path, O_CREAT | O_WRONLY, 0644));
@@ -78,7 +107,6 @@ void act_on_memory() {
         ::unlink(g_path);
         ::rmdir(g_path);
     }
-    g_over = true;
     if (exists(g_forbidden)) won("a name was made");
 }
 
@@ -94,6 +122,35 @@ void act_on_existing() {
         ::chmod(g_path, 0600);
         ::unlink(g_path);
         ::close(::open("mine", O_CREAT | O_WRONLY, 0644));
+    }
+}
+
+// stdin is a file outside of the grants, which another descriptor number stands for now and then.
+void flip_descriptor() {
+    const int own = ::open("mine", O_CREAT | O_RDWR, 0644);
+    while (!g_over) {
+        ::dup2(0, 99);
+        ::dup2(own, 99);
+    }
+}
+
+void act_on_stream() {
+    struct stat before {}, now{};
+    ::fstat(0, &before);
+    const timespec epoch[2]{{1, 0}, {1, 0}};
+    for (int i = 0; i < g_rounds; ++i) {
+        ::fchmod(99, 0777);
+        ::futimens(99, epoch);
+        ::fsetxattr(99, "user.attack", "x", 1, 0);
+        ::chmod(g_path, 0777);
+        ::truncate(g_path, 1);
+        const int file = ::open(g_path, O_WRONLY);
+        if (file >= 0 && ::fstat(file, &now) == 0 && now.st_ino == before.st_ino) won("the stream was opened for writing");
+        ::close(file);
+        if (::fgetxattr(0, "user.attack", nullptr, 0) > 0) won("the stream's attributes changed");
+        ::fstat(0, &now);
+        if (now.st_mode != before.st_mode || now.st_mtime != before.st_mtime || now.st_size != before.st_size)
+            won("the stream was changed");
     }
 }
 
@@ -124,26 +181,54 @@ void shuffle() {
     }
 }
 
+void act_on_links() { make_below("l"); }
+void act_on_directories() { make_below("flip"); }
+
+struct Race {
+    const char* kind;
+    void (*flip)();  // until g_over
+    void (*act)();
+};
+
+constexpr Race kRaces[] = {
+    {"links", flip_links, act_on_links},
+    {"directories", flip_directories, act_on_directories},
+    {"renames", flip_renames, act_above},
+    {"memory", flip_memory, act_on_memory},
+    {"existing", flip_memory, act_on_existing},
+    {"descriptor", flip_descriptor, act_on_stream},
+    {"stream", flip_memory, act_on_stream},
+    {"bring", nullptr, bring},
+    {"shuffle", nullptr, shuffle},
+};
+
+/// As long as another process is likely to act.
+void wait_a_while() {
+    for (int i = 0; i < g_rounds * 10; ++i) ::close(::open("a/file", O_RDONLY));
+}
+
+bool run(const std::string& kind) {
+    for (const Race& race : kRaces) {
+        const bool only_flip = kind == std::string("flip-") + race.kind;
+        const bool only_act = kind == std::string("act-") + race.kind;
+        if (!only_flip && !only_act && kind != race.kind) continue;
+        std::thread flipper;
+        if (race.flip && !only_act) flipper = std::thread(race.flip);
+        (only_flip ? wait_a_while : race.act)();
+        g_over = true;
+        if (flipper.joinable()) flipper.join();
+        return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     if (argc != 4) return 2;
-    const std::string kind = argv[1];
     g_forbidden = argv[2];
     g_rounds = atoi(argv[3]);
-    std::thread flipper;
-    if (kind == "links") flipper = std::thread(flip_links), make_below("l");
-    if (kind == "directories") flipper = std::thread(flip_directories), make_below("flip");
-    if (kind == "memory") flipper = std::thread(flip_memory, "mine"), act_on_memory();
-    if (kind == "existing") flipper = std::thread(flip_memory, "mine"), act_on_existing();
-    if (kind == "bring") bring();
-    if (kind == "shuffle") shuffle();
-    if (kind == "make_only") make_below("flip");
-    if (kind == "flip_only") {
-        flipper = std::thread(flip_directories);
-        for (int i = 0; i < g_rounds * 10; ++i) ::close(::open("a/file", O_RDONLY));
-    }
-    g_over = true;
-    if (flipper.joinable()) flipper.join();
+    g_arena = ::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (!run(argv[1])) return 2;
     puts("tried");
 }

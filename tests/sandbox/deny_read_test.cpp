@@ -177,5 +177,21 @@ TEST_F(DenyRead, BracketsAreANameOfTheirOwnToo) {
     expect_acts(tail, "EACCES", at("w"), {"read @/dir/inner", "list @/dir/deep"});
 }
 
+// To an ordinary user /root is such a place: what is there is nobody's business, and no reason not to start.
+TEST_F(DenyRead, WhatNobodyHereCanReachStopsNoStart) {
+    host("mkdir -p o/closed/in; echo x > o/closed/in/key; chmod 000 o/closed");
+    SandboxPolicy policy = denying({"/root/.ssh/key", "/root/*.pem", "../o/closed/in/key"});
+    policy.filesystem.deny_write = {"/root/.ssh/other"};
+    Session session = open(policy);
+    EXPECT_EQ(session.sh("echo started").out, "started\n");
+    expect_acts(session, "EACCES", at("o"), {"read @/closed/in/key"});
+    expect_acts(session, "EACCES|ENOENT", at("o"), {"read /root/.ssh/key"});
+    host("chmod 755 o/closed");
+    seal();
+    // The next command's start finds what has become reachable.
+    expect_acts(session, "EACCES", at("o"), {"read @/closed/in/key"});
+    expect_acts(session, "ok", at("o"), {"list @/closed/in"});
+}
+
 }  // namespace
 }  // namespace sandpipe::testing

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+
+#include <sandpipe/srt_enforcer.hpp>
 
 #include "support/sandbox_fixture.hpp"
 
@@ -114,8 +117,7 @@ TEST_F(Execute, WhatIsListedInTheWorkspaceRuns) {
         "w/script");
     Session session = open(only({"prog", "script"}));
     EXPECT_EQ(session.sh("./prog && echo ran").out, "ran\n");
-    // A script needs its interpreter too.
-    EXPECT_NE(session.sh("./script").code(), 0);
+    EXPECT_EQ(session.enforcer()->enforcement().find("execution")->enforced, Enforced::full);
     const auto& warnings = session.warnings();
     const auto says = [&](const std::string& text) {
         return std::any_of(warnings.begin(), warnings.end(), [&](const std::string& warning) {
@@ -126,6 +128,43 @@ TEST_F(Execute, WhatIsListedInTheWorkspaceRuns) {
     EXPECT_TRUE(says("commands can write " + at("w/prog")));
     Session with_shell = open(only({"script", "/bin/sh"}));
     EXPECT_EQ(with_shell.sh("./script").out, "script\n");
+}
+
+TEST_F(Execute, AScriptNeedsItsInterpreterToo) {
+    host(
+        "printf '#!/bin/sh\\necho script\\n' > w/script; printf '#!%s -x\\n' \"$PWD/w/script\" > w/nested; chmod 755 w/script "
+        "w/nested; cp w/script w/plain; chmod 644 w/plain; printf '#!/none/such\\n' > w/lost; chmod 755 w/lost");
+    Session session = open(only({"script", "nested", "plain", "lost"}));
+    const std::string shell = std::filesystem::canonical("/bin/sh").string();
+    for (const char* name : {"script", "nested"}) {
+        const Ran ran = session.sh(std::string("./") + name);
+        EXPECT_EQ(ran.code(), 126) << ran.err;
+        EXPECT_EQ(ran.denied(), (std::vector<std::string>{"exec " + shell + " EACCES"})) << name;
+        ASSERT_EQ(ran.result.denials.size(), 1U);
+        EXPECT_EQ(ran.result.denials[0].kind, DenialKind::exec);
+        EXPECT_EQ(ran.result.denials[0].path, "/bin/sh");
+        EXPECT_EQ(ran.result.denials[0].rule, "allowExecute (interpreter of " + at("w/script") + ")");
+    }
+    // What could not be started anyway is no denial.
+    for (const char* name : {"plain", "lost"}) {
+        const Ran ran = session.sh(std::string("./") + name);
+        EXPECT_NE(ran.code(), 0);
+        EXPECT_EQ(ran.denied(), std::vector<std::string>{}) << name;
+    }
+    Session with_shell = open(only({"script", "nested", "/bin/sh"}));
+    const Ran ran = with_shell.sh("./script; ./nested");
+    EXPECT_EQ(ran.out, "script\nscript\n") << ran.err;
+    EXPECT_EQ(ran.denied(), std::vector<std::string>{});
+}
+
+TEST_F(Execute, AnInterpreterThatCannotBeReadStartsNoScript) {
+    host("cp /bin/sh w/shell; printf '#!%s\\necho script\\n' \"$PWD/w/shell\" > w/script; chmod 755 w/script");
+    SandboxPolicy policy = writable();
+    EXPECT_EQ(open(policy).sh("./script").out, "script\n");
+    policy.filesystem.deny_read = {"shell"};
+    const Ran ran = open(policy).sh("./script");
+    EXPECT_EQ(ran.code(), 126) << ran.err;
+    EXPECT_EQ(ran.denied(), (std::vector<std::string>{"exec " + at("w/shell") + " EACCES"}));
 }
 
 TEST_F(Execute, AnEmptyListIsTheShellAlone) {

@@ -134,6 +134,7 @@ TEST_F(Explain, SaysWhatTheKernelDoes) {
         executing({"/bin/true", "dir"}),
         executing({"prog", "script", "/bin/sh"}),
         executing({"*rog", "../o/**"}),
+        executing({"script", "run"}),
         plain,
     };
     int compared = 0;

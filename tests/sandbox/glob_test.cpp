@@ -1,3 +1,5 @@
+#include <sandpipe/explain.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -123,6 +125,16 @@ TEST_F(Globs, OnlyALiteralAllowLiftsAGlobInBothOrders) {
                     {"read @/certs/b.pem", "list @/secrets", "read @/secrets/pub/y.pem"});
         expect_acts(session, "EACCES|ENOENT", at("w"), {"read @/secrets/x.pem"});
     }
+}
+
+TEST_F(Globs, WhatASessionHasOfItsOwnIsNoMatter) {
+    const SandboxPolicy denying = policy({"/pro?", "/[dp]*/self", "/[dp]*/status"}, {"/d?v", "/d*/null"});
+    Session session = open(denying);
+    expect_acts(session, "ok", at("w"), {"read /proc/self/status", "write /dev/null", "read /dev/zero", "create @/new"});
+    expect_changes({"+ w/new"});
+    const Explainer explainer(denying, at("w"));
+    EXPECT_TRUE(explainer.explain(ExplainedAct::read, "/proc/self/status").allowed);
+    EXPECT_TRUE(explainer.explain(ExplainedAct::write, "/dev/null").allowed);
 }
 
 TEST_F(Globs, ALinkOfThatNameProtectsWhatItLeadsTo) {

@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <functional>
 #include <stop_token>
 #include <thread>
 
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <sandpipe/unique_fd.hpp>
 
 #include "support/sandbox_fixture.hpp"
 
@@ -28,10 +30,14 @@ class Races : public SandboxTest {
         policy.filesystem.deny_write = {"denied", "kept", "no", "arena/d/no"};
         return policy;
     }
-    Ran race(Session& session, const std::string& kind, const std::string& forbidden, int count) {
-        return session.run(command(test_program("attack_race"))
-                               .args(kind, forbidden, std::to_string(count))
-                               .cwd(at("w/arena")));
+    /// With SANDPIPE_ROUNDS=10 each race has ten thousand rounds.
+    Running start_race(Session& session, const std::string& kind, const std::string& forbidden) {
+        return session.start(command(test_program("attack_race"))
+                                 .args(kind, forbidden, std::to_string(rounds(1000)))
+                                 .cwd(at("w/arena")));
+    }
+    Ran race(Session& session, const std::string& kind, const std::string& forbidden) {
+        return start_race(session, kind, forbidden).finish();
     }
     void expect_no_win(const Ran& ran) {
         EXPECT_EQ(ran.result.cause, Cause::finished);
@@ -41,8 +47,7 @@ class Races : public SandboxTest {
 
 TEST_F(Races, FlippedLinks) {
     Session session = open(denying());
-    for (const char* place : {"../../o", "../denied"})
-        expect_no_win(race(session, "links", place, rounds(1200)));
+    for (const char* place : {"../../o", "../denied"}) expect_no_win(race(session, "links", place));
 }
 
 TEST_F(Races, FlippedMemory) {
@@ -51,13 +56,13 @@ TEST_F(Races, FlippedMemory) {
     ignore_below("w/x");
     Session session = open(denying());
     for (const char* place : {"../../o/won", "../denied/won", "../no"})
-        expect_no_win(race(session, "memory", place, rounds(2000)));
+        expect_no_win(race(session, "memory", place));
 }
 
 TEST_F(Races, FlippedMemoryOfExistingFiles) {
     Session session = open(denying());
     for (const char* place : {"../../o/file", "../denied/file", "../kept"})
-        expect_no_win(race(session, "existing", place, rounds(2000)));
+        expect_no_win(race(session, "existing", place));
 }
 
 TEST_F(Races, FlippedMemoryOfWhatTheHostReplaced) {
@@ -65,7 +70,7 @@ TEST_F(Races, FlippedMemoryOfWhatTheHostReplaced) {
     EXPECT_EQ(session.sh("true").code(), 0);
     host("echo newer > w/kept.tmp; mv w/kept.tmp w/kept");
     seal();
-    expect_no_win(race(session, "existing", "../kept", rounds(2000)));
+    expect_no_win(race(session, "existing", "../kept"));
 }
 
 TEST_F(Races, FlippedMemoryOfWhatTheHostMade) {
@@ -73,53 +78,81 @@ TEST_F(Races, FlippedMemoryOfWhatTheHostMade) {
     EXPECT_EQ(session.sh("true").code(), 0);
     host("echo made > w/no");
     seal();
-    expect_no_win(race(session, "existing", "../no", rounds(2000)));
+    expect_no_win(race(session, "existing", "../no"));
 }
 
 TEST_F(Races, FlippedDirectories) {
     Session session = open(denying());
-    for (const char* place : {"../../o", "../denied"})
-        expect_no_win(race(session, "directories", place, rounds(1200)));
+    for (const char* place : {"../../o", "../denied"}) expect_no_win(race(session, "directories", place));
+}
+
+TEST_F(Races, RenamedDirectories) {
+    host("mkdir -p w/arena/up/d");
+    Session session = open(denying());
+    expect_no_win(race(session, "renames", "../no"));
 }
 
 TEST_F(Races, DeniedNamesComeNotByRenamesOfTwoCommands) {
     Session session = open(denying());
-    Running first = session.start(command(test_program("attack_race"))
-                                      .args("bring", "d/no", std::to_string(rounds(1000)))
-                                      .cwd(at("w/arena")));
-    Running second = session.start(command(test_program("attack_race"))
-                                       .args("shuffle", "d/no", std::to_string(rounds(1000)))
-                                       .cwd(at("w/arena")));
+    Running first = start_race(session, "bring", "d/no");
+    Running second = start_race(session, "shuffle", "d/no");
     expect_no_win(first.finish());
     expect_no_win(second.finish());
     EXPECT_FALSE(std::filesystem::exists(at("w/arena/d/no")));
 }
 
-TEST_F(Races, TwoCommandsFlipForEachOther) {
+TEST_F(Races, OneCommandFlipsForAnother) {
+    host("mkdir -p w/arena/up/d");
     Session session = open(denying());
-    Running first = session.start(command(test_program("attack_race"))
-                                      .args("flip_only", "../../o", std::to_string(rounds(2000)))
-                                      .cwd(at("w/arena")));
-    Running second = session.start(command(test_program("attack_race"))
-                                       .args("make_only", "../../o", std::to_string(rounds(2000)))
-                                       .cwd(at("w/arena")));
-    expect_no_win(second.finish());
-    expect_no_win(first.finish());
+    for (const std::string kind : {"links", "directories", "renames"}) {
+        Running first = start_race(session, "flip-" + kind, "../../o");
+        Running second = start_race(session, "act-" + kind, "../../o");
+        expect_no_win(second.finish());
+        expect_no_win(first.finish());
+    }
 }
 
-TEST_F(Races, TheHostFlips) {
+/// The host has its own reasons to move things, and no lock to hold.
+class HostFlips {
+  public:
+    HostFlips(const std::string& arena, const std::function<void(int)>& flip)
+        : thread_([arena, flip](std::stop_token over) {
+              const unique_fd directory(::open(arena.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+              while (!over.stop_requested()) flip(directory.get());
+          }) {}
+
+  private:
+    std::jthread thread_;
+};
+
+TEST_F(Races, TheHostFlipsLinks) {
     Session session = open(denying());
-    Running running = session.start(command(test_program("attack_race"))
-                                        .args("make_only", "../../o", std::to_string(rounds(2000)))
-                                        .cwd(at("w/arena")));
-    // The host has its own reasons to replace a directory by a link and back.
-    const std::jthread flipper([arena = at("w/arena")](std::stop_token over) {
-        std::error_code ignored;
-        std::filesystem::create_directory(arena + "/flip-dir", ignored);
-        std::filesystem::create_symlink("../../o", arena + "/flip", ignored);
-        while (!over.stop_requested())
-            ::renameat2(AT_FDCWD, (arena + "/flip").c_str(), AT_FDCWD, (arena + "/flip-dir").c_str(),
-                        RENAME_EXCHANGE);
+    Running running = start_race(session, "act-links", "../../o");
+    const HostFlips flips(at("w/arena"), [](int arena) {
+        ::symlinkat("../../o", arena, "l1");
+        ::renameat(arena, "l1", arena, "l");
+        ::symlinkat("a", arena, "l2");
+        ::renameat(arena, "l2", arena, "l");
+    });
+    expect_no_win(running.finish());
+}
+
+TEST_F(Races, TheHostFlipsDirectories) {
+    host("mkdir w/arena/flip-dir; ln -s ../../o w/arena/flip");
+    Session session = open(denying());
+    Running running = start_race(session, "act-directories", "../../o");
+    const HostFlips flips(at("w/arena"),
+                          [](int arena) { ::renameat2(arena, "flip", arena, "flip-dir", RENAME_EXCHANGE); });
+    expect_no_win(running.finish());
+}
+
+TEST_F(Races, TheHostRenamesDirectories) {
+    host("mkdir -p w/arena/up/d");
+    Session session = open(denying());
+    Running running = start_race(session, "act-renames", "../no");
+    const HostFlips flips(at("w/arena"), [](int arena) {
+        ::renameat(arena, "up/d", arena, "d");
+        ::renameat(arena, "d", arena, "up/d");
     });
     expect_no_win(running.finish());
 }

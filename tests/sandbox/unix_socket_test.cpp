@@ -195,6 +195,28 @@ TEST_F(UnixSockets, ASocketIsANameLikeOthers) {
               "ok 0o140750\n");
 }
 
+TEST_F(UnixSockets, ALinkInProcIsTheCallersOwnForBindToo) {
+    host("mkdir w/sub");
+    Session session = open();
+    // Whatever number the supervisor's own descriptors have: the caller has `sub` there.
+    const Ran ran = session.python(
+        "import os,socket\n"
+        "sub=os.open('sub',os.O_RDONLY)\n"
+        "os.dup2(sub,200); os.close(sub)\n"
+        "made=0\n"
+        "for n in range(3,100):\n"
+        "  os.dup2(200,n)\n"
+        "  s=socket.socket(socket.AF_UNIX)\n"
+        "  s.bind('/proc/self/fd/%d/.vscode'%n)\n"
+        "  made+=os.path.exists('sub/.vscode') and not os.path.lexists('.vscode')\n"
+        "  os.unlink('sub/.vscode'); s.close()\n"
+        "s=socket.socket(socket.AF_UNIX); s.bind('/proc/self/cwd/sub/a'); s.listen()\n"
+        "c=socket.socket(socket.AF_UNIX); c.connect('/proc/self/cwd/sub/a'); print(made,os.listdir('sub'))\n"
+        "os.unlink('sub/a')");
+    EXPECT_EQ(ran.out, "97 ['a']\n") << ran.err;
+    EXPECT_EQ(ran.denied(), Lines{});
+}
+
 TEST_F(UnixSockets, FlipsOfWhatIsJudgedReachNoHostSocket) {
     make_arena();
     const HostListener listener(at("w/host.sock"));

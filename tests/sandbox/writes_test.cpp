@@ -83,7 +83,29 @@ TEST_F(Writes, AGrantOfAFileIsAGrantOfThatFileOnly) {
     Session session = open(writable({"../o/file"}));
     expect_acts(session, "ok", at("o"), {"write @/file", "append @/file", "truncate @/file"});
     expect_acts(session, "EROFS", at("o"), {"create @/file.new", "write @/two"});
-    expect_acts(session, "EROFS|EBUSY", at("o"), {"rename @/file @/moved", "unlink @/file"});
+    // Neither its removal nor its replacement: both are changes of the directory.
+    const Ran ran = session.attack("attack_act", {"unlink", at("o/file"), "--", "rename", at("o/file"), at("o/moved"), "--",
+                                                  "rename", "/tmp/none", at("o/file")});
+    EXPECT_EQ(ran.out, "EROFS\nEROFS\nENOENT\n");
+    EXPECT_EQ(ran.denied(), (std::vector<std::string>{"unlink " + at("o/file") + " EROFS", "rename " + at("o/file") + " EROFS"}));
+    const Ran replaced = session.sh("echo x > /tmp/new; mv /tmp/new " + at("o/file") + "; rmdir /tmp");
+    EXPECT_EQ(replaced.denied(), (std::vector<std::string>{"rename /tmp/new EROFS", "rmdir /tmp EROFS"})) << replaced.err;
+    for (const Denial& denial : replaced.result.denials)
+        EXPECT_EQ(denial.rule, "its name stands in a directory that is not writable");
+}
+
+TEST_F(Writes, ALinkThatAnEarlierCommandMadeGrantsNothing) {
+    EXPECT_EQ(open().sh("ln -s ../o out && ln -s dir in").code(), 0);
+    SandboxPolicy policy = writable({"out"});
+    EXPECT_NE(refusal(policy).find("by the link " + at("w/out") + ", which a command may have made"), std::string::npos)
+        << refusal(policy);
+    policy.filesystem.missing_allow_write = MissingAllowWrite::skip;
+    Session session = open(policy);
+    expect_acts(session, "EROFS", at("o"), {"create @/n", "append @/file"});
+    policy.filesystem.allow_write = {"in", "../o/empty"};
+    Session named = open(policy);
+    expect_acts(named, "ok", at("w"), {"create @/dir/n", "create @/../o/empty/n"});
+    expect_changes({"+ o/empty/n", "+ w/dir/n", "+ w/in", "+ w/out"});
 }
 
 TEST_F(Writes, LinksLeadWhereTheyLead) {

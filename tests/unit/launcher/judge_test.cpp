@@ -45,6 +45,26 @@ Judgement rename(const Site& from, const Site& to, unsigned flags = 0, const Bri
     return judge_rename(kRules, {from, to, flags, from_brings, to_brings, never_matches, never_matches});
 }
 
+TEST(JudgeNames, OfARootStandInADirectoryThatIsNotGranted) {
+    const wire::AccessRules rules{{{Access::allow_write, "/o/one", "one", {}, false},
+                                   {Access::allow_write, "/w", "root", {}, false},
+                                   {Access::allow_write, "/w/within", "within", {}, false}},
+                                  true};
+    const Judgement name{Decision::deny, EROFS, "its name stands in a directory that is not writable"};
+    EXPECT_EQ(judge_remove(rules, at("/o/one", Kind::file)), name);
+    EXPECT_EQ(judge_remove(rules, at("/w", Kind::directory)), name);
+    EXPECT_EQ(judge_remove(rules, at("/w/within", Kind::directory)), perform());
+    EXPECT_EQ(judge_make(rules, Kind::file, at("/o/one", Kind::missing)), name);
+    EXPECT_EQ(judge_open(rules, O_CREAT | O_WRONLY, at("/o/one", Kind::missing)), name);
+    EXPECT_EQ(judge_open(rules, O_CREAT | O_WRONLY, at("/o/one", Kind::file)), proceed());
+    const auto move = [&](const char* from, const char* to) {
+        return judge_rename(rules, {at(from, Kind::file), at(to, Kind::file), 0, never, never, never_matches, never_matches});
+    };
+    EXPECT_EQ(move("/w/new", "/o/one"), name);
+    EXPECT_EQ(move("/o/one", "/w/old"), name);
+    EXPECT_EQ(move("/w/new", "/w/old"), perform());
+}
+
 TEST(AsksToWrite, AsTheFilterDoes) {
     EXPECT_FALSE(asks_to_write(O_RDONLY | O_CLOEXEC | O_DIRECTORY));
     EXPECT_FALSE(asks_to_write(O_PATH | O_WRONLY | O_CREAT));

@@ -38,6 +38,15 @@ TEST(EnforcementReport, EverythingButTheLimitsIsFull) {
     EXPECT_EQ(session.of("magic"), "missing");
 }
 
+TEST(EnforcementReport, HasExecutionWhereItIsRestricted) {
+    Session session;
+    EXPECT_EQ(session.of("execution"), "missing");
+    session.plan.rules.restrict_execute = true;
+    EXPECT_EQ(session.of("execution"), "full");
+    session.plan.filesystem_enforced = false;
+    EXPECT_EQ(session.of("execution"), "missing");
+}
+
 TEST(EnforcementReport, SaysWhatIsLess) {
     Session session;
     session.facts.landlock_abi = 2;

@@ -71,6 +71,11 @@ class FakePathFacts final : public PathFacts {
         const auto node = nodes_.find(path);
         return node == nodes_.end() ? sys::ProgramFacts{} : node->second.program;
     }
+    FakePathFacts& mounted(std::string table) {
+        mounts_ = std::move(table);
+        return *this;
+    }
+    [[nodiscard]] std::string mount_table() const override { return mounts_; }
     /// Every path that exists and is no link.
     [[nodiscard]] std::vector<std::string> places() const {
         std::vector<std::string> all{"/"};
@@ -95,6 +100,7 @@ class FakePathFacts final : public PathFacts {
     }
 
     std::map<std::string, Node> nodes_;
+    std::string mounts_;
 };
 
 }  // namespace sandpipe::test

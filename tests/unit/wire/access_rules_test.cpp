@@ -166,6 +166,17 @@ TEST(AccessRules, AGlobDeniesWhatItMatchesAndAllBelow) {
     EXPECT_TRUE(rules.read("/w/d/a.key").allowed);
 }
 
+TEST(AccessRules, AGlobThatBeginsAtTheRootIsNotAboutTheSessionsOwnTrees) {
+    const Both rules(Rules{{Access::deny_read, "/", "all", "**", false},
+                           {Access::private_write, "/dev/null", "own", {}, false},
+                           {Access::deny_write, "/", "nulls", "**/null", false}});
+    EXPECT_FALSE(rules.read("/etc/x").allowed);
+    EXPECT_TRUE(rules.read("/proc/self/status").allowed);
+    EXPECT_TRUE(rules.read("/dev").allowed);
+    EXPECT_TRUE(rules.write("/dev/null").allowed);
+    EXPECT_FALSE(rules.write("/proc/null").allowed);
+}
+
 TEST(AccessRules, OnlyALiteralAllowOfThatVeryNameLiftsAGlob) {
     const Rules deny{glob(Access::deny_read, "/w", "**/*.pem"), glob(Access::deny_read, "/w", "**/secret*")};
     const auto with = [&](AccessRule allow) {

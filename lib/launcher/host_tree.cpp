@@ -1,0 +1,78 @@
+#include "launcher/host_tree.hpp"
+
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "launcher/mounts.hpp"
+#include "launcher/supervised_place.hpp"
+#include "sys/raw_syscall.hpp"
+
+namespace sandpipe::launcher {
+namespace {
+
+int open_same(int directory, const std::string& path, int flags, const struct stat& status, unique_fd& again) {
+    open_how how{};
+    // Neither waits for the other end of a FIFO, nor gets a terminal.
+    how.flags = static_cast<unsigned>((flags & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+    const long opened =
+        sys::raw_syscall(SYS_openat2, directory, sys::word(path.c_str()), sys::word(&how), sizeof how);
+    if (opened < 0) return static_cast<int>(opened);
+    unique_fd file(static_cast<int>(opened));
+    struct stat found {};
+    if (::fstat(file.get(), &found) < 0) return -errno;
+    if (found.st_dev != status.st_dev || found.st_ino != status.st_ino) return -ESTALE;
+    again = std::move(file);
+    return 0;
+}
+
+/// Nothing about it can be changed by whom the commands run as, with or without a race; or it is a terminal, whose name
+/// may be that of another namespace, and then its mode is all that can.
+bool is_harmless(int stream, const struct stat& status) {
+    if (::isatty(stream)) return true;
+    const std::string path = "/proc/self/fd/" + std::to_string(stream);
+    const bool writable = S_ISREG(status.st_mode) && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
+    return status.st_uid != ::geteuid() && !writable;
+}
+
+}  // namespace
+
+int HostTree::take(int root) {
+    const int error = clone_tree(root, root_);
+    return error == 0 ? flag_tree(root_.get(), {MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID, 0}) : error;
+}
+
+int HostTree::confine(unique_fd& stream) const {
+    struct stat status {};
+    const int flags = ::fcntl(stream.get(), F_GETFL);
+    if (flags < 0 || ::fstat(stream.get(), &status) < 0) return -errno;
+    if (S_ISDIR(status.st_mode)) return -EISDIR;
+    if (flags & O_PATH) return -EBADF;
+    const bool granted = (flags & O_ACCMODE) != O_RDONLY;
+    if (S_ISSOCK(status.st_mode) || (granted && S_ISREG(status.st_mode))) return 0;
+    unique_fd again;
+    const int error = open_again(stream.get(), status, again);
+    if (error < 0) return granted || is_harmless(stream.get(), status) ? 0 : error;
+    if (again) stream = std::move(again);
+    return 0;
+}
+
+int HostTree::open_again(int stream, const struct stat& status, unique_fd& again) const {
+    const std::string place = place_of(stream);
+    if (place.empty()) return 0;
+    const int flags = ::fcntl(stream, F_GETFL);
+    int error = open_same(AT_FDCWD, place, flags, status, again);
+    if (error < 0) error = open_same(root_.get(), "." + place, flags, status, again);
+    if (error < 0) return error;
+    if (S_ISREG(status.st_mode) && ::lseek(again.get(), ::lseek(stream, 0, SEEK_CUR), SEEK_SET) < 0) return -errno;
+    return ::fcntl(again.get(), F_SETFL, flags & O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+}  // namespace sandpipe::launcher

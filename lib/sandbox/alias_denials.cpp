@@ -1,0 +1,58 @@
+#include "alias_denials.hpp"
+
+#include <cstddef>
+#include <utility>
+
+#include "mount_aliases.hpp"
+#include "own_places.hpp"
+#include "resolved_path.hpp"
+
+namespace sandpipe {
+namespace {
+
+using wire::Access;
+
+bool is_in_own_tree(std::string_view place) { return wire::holds(kDev, place) || wire::holds(kProc, place); }
+
+/// The table of mounts does not tell what hides what, so the files themselves have the last word.
+bool is_same(const std::string& place, const std::string& other, const PathFacts& facts) {
+    PathFact one = facts.look(place);
+    PathFact two = facts.look(other);
+    if (!one.exists() && !two.exists()) {
+        one = facts.look(std::string(parent_path(place)));
+        two = facts.look(std::string(parent_path(other)));
+    }
+    return one.exists() && two.exists() && one.device == two.device && one.inode == two.inode;
+}
+
+bool is_granted_by_name(const std::string& place, const wire::AccessRules& rules) {
+    bool granted = false;
+    rules.visit_above(place, [&](const wire::AccessRule& rule) {
+        const bool grants = rule.access == Access::allow_read || rule.access == Access::allow_write;
+        granted = granted || (grants && rule.place == place);
+    });
+    return granted;
+}
+
+}  // namespace
+
+void add_alias_denials(std::vector<PolicyEntry>& denials, const PathFacts& facts, PolicyRules& rules) {
+    if (denials.empty()) return;
+    const std::vector<HostMount> mounts = parse_mount_table(facts.mount_table());
+    for (std::size_t i = 0, given = denials.size(); i < given; ++i) {
+        const std::string place = denials[i].path.place;
+        if (place == "/" || is_in_own_tree(place)) continue;
+        for (const std::string& other : other_paths(place, mounts)) {
+            if (is_in_own_tree(other) || !rules.is_shown(other) || !is_same(place, other, facts)) continue;
+            if (denials[i].glob.empty() && is_granted_by_name(other, rules.found.rules)) {
+                rules.warn(denials[i].where + ": " + place + " is mounted at " + other + " too, which is granted by that name");
+                continue;
+            }
+            PolicyEntry alias = denials[i];
+            alias.path = {other, facts.look(other), {}};
+            denials.push_back(std::move(alias));
+        }
+    }
+}
+
+}  // namespace sandpipe

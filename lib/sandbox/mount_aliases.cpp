@@ -1,0 +1,81 @@
+#include "mount_aliases.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "resolved_path.hpp"
+#include "wire/access_rules.hpp"
+
+namespace sandpipe {
+namespace {
+
+bool is_octal(char digit) { return digit >= '0' && digit <= '7'; }
+
+/// proc(5): space, tab, newline and backslash are written as "\040" and the like.
+std::string unescaped(std::string_view text) {
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool escape = text[i] == '\\' && i + 3 < text.size() && is_octal(text[i + 1]) && is_octal(text[i + 2]) &&
+                            is_octal(text[i + 3]);
+        if (!escape) {
+            plain += text[i];
+            continue;
+        }
+        plain += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
+        i += 3;
+    }
+    return plain;
+}
+
+std::string_view take_until(std::string_view& rest, char end) {
+    const std::string_view taken = rest.substr(0, rest.find(end));
+    rest.remove_prefix(std::min(taken.size() + 1, rest.size()));
+    return taken;
+}
+
+/// `path`, which `from` holds, as it is called where `from` is `to`.
+std::string moved(std::string_view path, std::string_view from, std::string_view to) {
+    const std::string_view below = wire::relative_to(from, path);
+    return below.empty() ? std::string(to) : join_path(to, below);
+}
+
+/// What is seen at `place`: of the innermost points the one that was mounted last.
+const HostMount* mount_at(std::string_view place, const std::vector<HostMount>& mounts) {
+    const HostMount* found = nullptr;
+    for (const HostMount& mount : mounts)
+        if (wire::holds(mount.point, place) && (!found || mount.point.size() >= found->point.size())) found = &mount;
+    return found;
+}
+
+}  // namespace
+
+std::vector<HostMount> parse_mount_table(std::string_view table) {
+    std::vector<HostMount> mounts;
+    while (!table.empty()) {
+        std::string_view line = take_until(table, '\n');
+        // mount id, its parent's id, device, root, point
+        std::array<std::string_view, 5> fields;
+        for (std::string_view& field : fields) field = take_until(line, ' ');
+        HostMount mount{std::string(fields[2]), unescaped(fields[3]), unescaped(fields[4])};
+        if (mount.root.starts_with('/') && mount.point.starts_with('/')) mounts.push_back(std::move(mount));
+    }
+    return mounts;
+}
+
+std::vector<std::string> other_paths(std::string_view place, const std::vector<HostMount>& mounts) {
+    std::vector<std::string> paths;
+    const HostMount* own = mount_at(place, mounts);
+    if (!own) return paths;
+    const std::string inner = moved(place, own->point, own->root);
+    for (const HostMount& other : mounts) {
+        if (&other == own || other.device != own->device || !wire::holds(other.root, inner)) continue;
+        std::string path = moved(inner, other.root, other.point);
+        if (path != place) paths.push_back(std::move(path));
+    }
+    std::sort(paths.begin(), paths.end());
+    paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+    return paths;
+}
+
+}  // namespace sandpipe

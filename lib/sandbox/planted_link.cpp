@@ -1,0 +1,14 @@
+#include "planted_link.hpp"
+
+#include "wire/access_rules.hpp"
+
+namespace sandpipe {
+
+std::string planted_link(const ResolvedPath& path, std::initializer_list<std::string_view> trees) {
+    for (const std::string& link : path.passed)
+        for (const std::string_view tree : trees)
+            if (wire::holds(tree, link) && !wire::holds(tree, path.place)) return link;
+    return {};
+}
+
+}  // namespace sandpipe

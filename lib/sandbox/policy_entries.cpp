@@ -1,0 +1,49 @@
+#include "policy_entries.hpp"
+
+#include <sandpipe/error.hpp>
+
+#include <utility>
+
+#include "path_pattern.hpp"
+#include "resolved_path.hpp"
+
+namespace sandpipe {
+namespace {
+
+PolicyEntry entry_of(const std::string& key, std::size_t index, const PathPattern& pattern,
+                     const std::string& path, const PathBase& base) {
+    PolicyEntry entry;
+    entry.where = "filesystem." + key + "[" + std::to_string(index) + "]";
+    entry.rule = key + " " + pattern.path;
+    entry.absolute = absolute_path(path, base.workspace, base.home, entry.where);
+    entry.path = resolve_path(entry.absolute, base.facts);
+    return entry;
+}
+
+}  // namespace
+
+std::vector<PolicyEntry> entries_of(const std::string& key, const std::vector<PathPattern>& patterns,
+                                    const PathBase& base) {
+    std::vector<PolicyEntry> entries;
+    for (std::size_t i = 0; i < patterns.size(); ++i) {
+        SplitPattern split = split_pattern(patterns[i]);
+        entries.push_back(entry_of(key, i, patterns[i], split.path, base));
+        if (split.glob.empty()) continue;
+        PolicyEntry as_written = entry_of(key, i, patterns[i], split.path + "/" + split.glob, base);
+        entries.back().glob = std::move(split.glob);
+        if (as_written.path.fact.exists()) entries.push_back(std::move(as_written));
+    }
+    return entries;
+}
+
+std::string absolute_path(std::string_view path, std::string_view workspace, std::string_view home,
+                          std::string_view key) {
+    if (path.starts_with('/')) return std::string(path);
+    if (path != "~" && !path.starts_with("~/")) return join_path(workspace, path);
+    if (!home.starts_with('/'))
+        throw Error(Errc::invalid_sandbox_config, std::string(key) + ": \"" + std::string(path) +
+                                                      "\" needs a home directory, and there is none");
+    return std::string(home) + std::string(path.substr(1));
+}
+
+}  // namespace sandpipe

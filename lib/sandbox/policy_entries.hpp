@@ -1,0 +1,32 @@
+#pragma once
+
+#include <sandpipe/policy.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "path_facts.hpp"
+#include "policy_rules.hpp"
+
+namespace sandpipe {
+
+/// What the paths of a policy are relative to.
+struct PathBase {
+    std::string workspace;
+    std::string_view home;
+    std::string_view bin_shell;
+    const PathFacts& facts;
+};
+
+/// The entries of one list, resolved as far as they are without globs. A name that exists just as it is written is meant
+/// too, whatever its characters.
+[[nodiscard]] std::vector<PolicyEntry> entries_of(const std::string& key, const std::vector<PathPattern>& patterns,
+                                                  const PathBase& base);
+
+/// A path of a policy as an absolute one, not yet resolved: "~" is the home, a relative path stands in the
+/// workspace. Throws `Error` for "~" without a home, naming `key`.
+[[nodiscard]] std::string absolute_path(std::string_view path, std::string_view workspace,
+                                        std::string_view home, std::string_view key);
+
+}  // namespace sandpipe

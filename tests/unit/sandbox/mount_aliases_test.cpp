@@ -1,0 +1,64 @@
+#include "sandbox/mount_aliases.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fake_path_facts.hpp"
+#include "sandbox/compile.hpp"
+
+namespace sandpipe {
+namespace {
+
+using Paths = std::vector<std::string>;
+
+constexpr const char* kTable =
+    "20 1 8:1 / / rw - ext4 /dev/a rw\n"
+    "21 20 8:1 /srv/w /mnt/w rw shared:1 - ext4 /dev/a rw\n"
+    "22 20 8:2 /@home /home rw - btrfs /dev/b rw\n"
+    "23 20 8:2 / /mnt/top rw - btrfs /dev/b rw\n"
+    "24 20 8:3 / /mnt/a\\040b rw - ext4 /dev/c rw\n"
+    "25 20 8:3 /in /in rw - ext4 /dev/c rw\n"
+    "nonsense\n";
+
+TEST(MountAliases, ParsesTheTable) {
+    const std::vector<HostMount> mounts = parse_mount_table(kTable);
+    ASSERT_EQ(mounts.size(), 6U);
+    EXPECT_EQ(mounts[1].device, "8:1");
+    EXPECT_EQ(mounts[1].root, "/srv/w");
+    EXPECT_EQ(mounts[1].point, "/mnt/w");
+    EXPECT_EQ(mounts[4].point, "/mnt/a b");
+    EXPECT_TRUE(parse_mount_table("").empty());
+}
+
+TEST(MountAliases, FindsTheOtherPaths) {
+    const std::vector<HostMount> mounts = parse_mount_table(kTable);
+    EXPECT_EQ(other_paths("/srv/w/key", mounts), Paths{"/mnt/w/key"});
+    EXPECT_EQ(other_paths("/srv/w", mounts), Paths{"/mnt/w"});
+    EXPECT_EQ(other_paths("/mnt/w/key", mounts), Paths{"/srv/w/key"});
+    EXPECT_EQ(other_paths("/srv", mounts), Paths{});
+    EXPECT_EQ(other_paths("/home/u/.ssh", mounts), Paths{"/mnt/top/@home/u/.ssh"});
+    EXPECT_EQ(other_paths("/in/x", mounts), Paths{"/mnt/a b/in/x"});
+    EXPECT_EQ(other_paths("/mnt/a b/other", mounts), Paths{});
+    EXPECT_EQ(other_paths("/srv/w", {}), Paths{});
+}
+
+TEST(MountAliases, WhatIsDeniedIsDeniedByItsOtherPathsToo) {
+    test::FakePathFacts facts;
+    facts.file("/srv/w/key").file("/mnt/w/key").file("/srv/w/a.pem").file("/mnt/w/a.pem").mounted(kTable);
+    SandboxPolicy policy;
+    policy.filesystem.deny_read = {"/srv/w/key", "/srv/w/*.pem"};
+    const CompiledPolicy compiled = compile(policy, "/w", "/home/u", facts);
+    for (const char* path : {"/srv/w/key", "/mnt/w/key", "/mnt/w/a.pem", "/mnt/w/later.pem"})
+        EXPECT_FALSE(compiled.plan.rules.read(path).allowed) << path;
+    EXPECT_TRUE(compiled.plan.rules.read("/mnt/w/other").allowed);
+    policy.filesystem.allow_read = {"/mnt/w/key"};
+    const CompiledPolicy granted = compile(policy, "/w", "/home/u", facts);
+    EXPECT_TRUE(granted.plan.rules.read("/mnt/w/key").allowed);
+    ASSERT_EQ(granted.warnings.size(), 1U);
+    EXPECT_NE(granted.warnings[0].find("/srv/w/key is mounted at /mnt/w/key too"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sandpipe

@@ -1,0 +1,76 @@
+#include "sandbox/planted_link.hpp"
+
+#include <gmock/gmock.h>
+#include <sandpipe/error.hpp>
+
+#include <string>
+
+#include "fake_path_facts.hpp"
+#include "sandbox/compile.hpp"
+
+namespace sandpipe {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// An earlier command made links of names that are granted now.
+class PlantedLink : public ::testing::Test {
+  protected:
+    PlantedLink() {
+        facts_.directory("/etc/dir").file("/etc/sock").file("/etc/prog").directory("/w/dir").directory("/data/cache");
+        facts_.link("/w/out", "/etc/dir").link("/w/in", "dir").link("/w/sock", "/etc/sock").link("/w/prog", "/etc/prog");
+        facts_.link("/home/u/cache", "/data/cache").link("/tmp/out", "/etc/dir");
+    }
+    CompiledPolicy compiled() const { return compile(policy_, "/w", "/home/u", facts_); }
+    std::string refusal() const {
+        try {
+            (void)compiled();
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return {};
+    }
+    test::FakePathFacts facts_;
+    SandboxPolicy policy_;
+};
+
+TEST_F(PlantedLink, LeadsOutOfTheTreeThatItStandsIn) {
+    const auto find = [&](const char* path) { return planted_link(resolve_path(path, facts_), {"/w", "/tmp"}); };
+    EXPECT_EQ(find("/w/out"), "/w/out");
+    EXPECT_EQ(find("/w/out/below"), "/w/out");
+    EXPECT_EQ(find("/w/dir/../out"), "/w/out");
+    EXPECT_EQ(find("/w/in/../../etc"), "/w/in") << "where .. leads is the link's matter";
+    EXPECT_EQ(find("/tmp/out"), "/tmp/out");
+    for (const char* path : {"/w/in", "/w/dir", "/home/u/cache", "/etc/dir"}) EXPECT_EQ(find(path), "") << path;
+}
+
+TEST_F(PlantedLink, IsNoWritableRoot) {
+    for (const char* path : {"out", "/w/out", "/tmp/out"}) {
+        policy_.filesystem.allow_write = {path};
+        EXPECT_THAT(refusal(), HasSubstr("grant /etc/dir by its own name")) << path;
+    }
+    policy_.filesystem.missing_allow_write = MissingAllowWrite::skip;
+    EXPECT_FALSE(compiled().plan.rules.write("/etc/dir").allowed);
+    EXPECT_THAT(compiled().warnings, ElementsAre(HasSubstr("by the link /tmp/out, which a command may have made")));
+    policy_.filesystem.allow_write = {"in", "~/cache", "/etc/dir"};
+    for (const char* place : {"/w/dir", "/data/cache", "/etc/dir"})
+        EXPECT_TRUE(compiled().plan.rules.write(place).allowed) << place;
+}
+
+TEST_F(PlantedLink, GrantsNoReadingNorExecutionNorSocket) {
+    policy_.filesystem.deny_read = {"/etc"};
+    policy_.filesystem.allow_read = {"out"};
+    policy_.filesystem.restrict_execute = true;
+    policy_.filesystem.allow_execute = {"prog"};
+    policy_.network.allow_unix_sockets = {"sock", "/etc/sock"};
+    const CompiledPolicy result = compiled();
+    EXPECT_FALSE(result.plan.rules.read("/etc/dir").allowed);
+    EXPECT_FALSE(result.plan.rules.execute("/etc/prog").allowed);
+    EXPECT_THAT(result.plan.unix_sockets, ElementsAre("/etc/sock"));
+    EXPECT_THAT(result.warnings, ::testing::IsSupersetOf({HasSubstr("filesystem.allowRead[0]"), HasSubstr("filesystem.allowExecute[0]"),
+                                                          HasSubstr("network.allowUnixSockets[0]")}));
+}
+
+}  // namespace
+}  // namespace sandpipe
