@@ -11,6 +11,7 @@
 
 #include "launcher/child.hpp"
 #include "launcher/event_loop.hpp"
+#include "launcher/features.hpp"
 #include "launcher/plain_command.hpp"
 #include "launcher/socket_holder.hpp"
 #include "launcher/supervisor.hpp"
@@ -271,8 +272,13 @@ int run_init(const wire::SessionPlan& plan, const Confinement& confinement, uniq
              rlimit open_files, std::int64_t number) {
     ::prctl(PR_SET_NAME, "sandpipe-init");
     // The cell's own descriptors and those of its other inits came along with the fork.
-    sys::close_all_but({socket.get(), confinement.inner_ruleset.get(), confinement.outer_ruleset.get(),
-                        confinement.session_file.get()});
+    if (const int error = sys::close_all_but({socket.get(), confinement.inner_ruleset.get(),
+                                              confinement.outer_ruleset.get(), confinement.session_file.get()},
+                                             may_use_close_range());
+        error < 0) {
+        (void)wire::send_packet(socket.get(), wire::encode(wire::Failure{Stage::resources, -error, "descriptors"}));
+        return 1;
+    }
     return Init(plan, confinement, std::move(socket), open_files, number).run();
 }
 
