@@ -41,6 +41,7 @@ class Init {
           socket_(std::move(socket)),
           confine_(confine_steps(confinement)),
           supervisor_(plan, [this](const wire::Denied& denied) { return report(denied); },
+                      {confinement.facts.addfd_send, confinement.facts.wait_killable},
                       confinement.session_file.get(), number) {
         settings_.open_files = open_files;
         settings_.own_session = true;

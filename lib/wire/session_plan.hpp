@@ -53,6 +53,7 @@ struct SessionPlan {
 struct GivenUp {
     std::string mechanism;   ///< as the EnforcementReport names it
     std::int32_t error = 0;  ///< errno with which the machine refused it
+    friend bool operator==(const GivenUp&, const GivenUp&) = default;
 };
 
 /// What the cell found that the host has to report.

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "wire/messages.hpp"
+
+namespace sandpipe {
+
+/// Throws the `Error` for a session whose cell could not be made: E_SANDBOX_UNSUPPORTED_ENV where the machine refuses a
+/// mechanism, with the remedy; else E_SANDBOX_FAILED.
+[[noreturn]] void throw_cell_failure(const wire::Failure& failure);
+
+}  // namespace sandpipe
