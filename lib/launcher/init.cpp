@@ -14,6 +14,7 @@
 #include "launcher/features.hpp"
 #include "launcher/plain_command.hpp"
 #include "launcher/socket_holder.hpp"
+#include "launcher/stdio_sockets.hpp"
 #include "launcher/supervisor.hpp"
 #include "sys/descriptors.hpp"
 #include "wire/packet_socket.hpp"
@@ -137,6 +138,12 @@ void Init::start(wire::Packet packet) {
     wire::StartCommand command;
     std::vector<unique_fd> stdio;
     if (!take_start(packet, command, record_, stdio)) {
+        over_ = true;
+        return;
+    }
+    // Nobody would see that it is connected to somewhere else.
+    if (!confinement_.facts.denials && plan_.own_network && have_network_socket(stdio)) {
+        send(wire::encode(wire::Failure{Stage::seccomp, EACCES, "a socket as stdin, stdout or stderr"}));
         over_ = true;
         return;
     }
