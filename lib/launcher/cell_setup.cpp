@@ -126,6 +126,7 @@ Outcome prepare_landlock(const wire::SessionPlan& plan, Confinement& confinement
 }
 
 Outcome prepare_filter(const wire::SessionPlan& plan, Confinement& confinement) {
+    if (const int error = features().filter_error; error != 0) return fail(Stage::seccomp, error, "filter");
     Supervision supervision;
     supervision.exists = confinement.facts.denials;
     supervision.files = plan.filesystem_enforced;

@@ -34,9 +34,11 @@ wire::FeatureLimits& limits() noexcept {
     return lowered;
 }
 
-bool knows_filter_flags(unsigned long flags) noexcept {
+/// 0, or errno.
+int refuses_filter(unsigned long flags) noexcept {
     // The kernel looks at the flags before it reads the program, which is not there.
-    return sys::raw_syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, static_cast<long>(flags), 0) == -EFAULT;
+    const long error = sys::raw_syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, static_cast<long>(flags), 0);
+    return error == -EFAULT ? 0 : static_cast<int>(-error);
 }
 
 /// Makes a call that waits for the answer of whoever gets the listener.
@@ -122,9 +124,10 @@ Features probe() {
     found.landlock_abi = std::min(landlock_abi(), lowered.landlock_abi);
     found.listener_error = lowered.listener ? try_notification(found.addfd_send) : EINVAL;
     found.addfd_send = found.addfd_send && lowered.addfd_send;
+    found.filter_error = refuses_filter(0);
     found.wait_killable =
-        lowered.wait_killable && knows_filter_flags(sys::kSeccompFilterFlagNewListener |
-                                                    sys::kSeccompFilterFlagWaitKillableRecv);
+        lowered.wait_killable &&
+        refuses_filter(sys::kSeccompFilterFlagNewListener | sys::kSeccompFilterFlagWaitKillableRecv) == 0;
     return found;
 }
 

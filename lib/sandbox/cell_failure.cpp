@@ -6,11 +6,14 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 namespace sandpipe {
 namespace {
 
 constexpr const char* kWeaker = ", or go on without it by name (enable_weaker_nested_sandbox, --weaker-nested)";
+
+constexpr std::string_view kFilter = "filter";  // else Stage::seccomp names the key that needs a supervisor
 
 /// As in a container or in another sandbox, this one included: proc_pid_status(5).
 bool has_seccomp_filter() {
@@ -45,6 +48,7 @@ std::string remedy(const wire::Failure& failure) {
         case Stage::landlock:
             return "; the kernel needs Landlock (5.13 or later, with lsm=landlock)" + std::string(kWeaker);
         case Stage::seccomp:
+            if (failure.path == kFilter) return "; the kernel needs seccomp filters, and nothing that forbids them";
             return supervisor_remedy(failure.error);
         case Stage::mounts:
             if (failure.error == EPERM && failure.path == "/proc")
@@ -72,10 +76,9 @@ bool machine_refuses(const wire::Failure& failure) {
 
 void throw_cell_failure(const wire::Failure& failure) {
     const Errc code = machine_refuses(failure) ? Errc::sandbox_unsupported_env : Errc::sandbox_failed;
-    const std::string_view what = failure.stage == Stage::seccomp ? "a seccomp supervisor for " : "";
-    throw Error(code, "the sandbox could not be made: " +
-                          (what.empty() ? std::string(to_string(failure.stage)) + " " : std::string(what)) +
-                          failure.path + ": " + std::strerror(failure.error) + remedy(failure));
+    const bool supervisor = failure.stage == Stage::seccomp && failure.path != kFilter;
+    const std::string what = supervisor ? "a seccomp supervisor for" : std::string(to_string(failure.stage));
+    throw Error(code, "the sandbox could not be made: " + what + " " + failure.path + ": " + std::strerror(failure.error) + remedy(failure));
 }
 
 }  // namespace sandpipe
