@@ -23,7 +23,7 @@ bool has_denied_names(const wire::AccessRules& rules) {
 std::vector<SupervisionNeed> supervision_needs(const wire::SessionPlan& plan) {
     std::vector<SupervisionNeed> needs;
     if (plan.filesystem_enforced && has_denied_names(plan.rules))
-        needs.push_back({"names", "what filesystem.allowWrite, denyWrite and mandatory denies leave out"});
+        needs.push_back({"names", "names that are denied within filesystem.allowWrite"});
     if (plan.filesystem_enforced && plan.rules.restrict_execute)
         needs.push_back({"execution", "filesystem.allowExecute"});
     if (!plan.unix_sockets.empty()) needs.push_back({"unix_sockets", "network.allowUnixSockets"});

@@ -51,6 +51,10 @@ class WeakerSession : public SandboxTest {
         ASSERT_EQ(::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
         port_ = std::to_string(ntohs(address.sin_port));
     }
+    void TearDown() override {
+        listener_.reset();
+        SandboxTest::TearDown();
+    }
     /// Tries what is never given up, and leaves a process behind.
     [[nodiscard]] std::string attempts() const {
         return "exec 2>/dev/null; cat ../o/file && echo READ; (echo > /dev/tcp/127.0.0.1/" + port_ +
