@@ -5,6 +5,9 @@
 
 #include <sandpipe/error.hpp>
 
+#include <sys/statvfs.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 
@@ -101,6 +104,23 @@ TEST_F(LauncherTest, AFileServesWhereNoMemfdCanBeExecuted) {
     options.launcher_path = SANDPIPE_LAUNCHER;
     use(options);
     EXPECT_EQ(exec(sh("readlink /proc/$PPID/exe")).out, SANDPIPE_LAUNCHER);
+}
+
+TEST_F(LauncherTest, AFileWhereNothingMayBeExecutedIsNamed) {
+    struct statvfs place {};
+    if (::statvfs("/dev/shm", &place) < 0 || !(place.f_flag & ST_NOEXEC))
+        GTEST_SKIP() << "/dev/shm is not mounted noexec on this machine";
+    const std::filesystem::path file = "/dev/shm/sandpipe-test-" + std::to_string(::getpid());
+    std::filesystem::copy_file(SANDPIPE_LAUNCHER, file);
+    RuntimeOptions options;
+    options.launcher_path = file;
+    use(options);
+    const BinaryExecResult result = exec(command("true"));
+    std::filesystem::remove(file);
+    ASSERT_TRUE(std::holds_alternative<NotStarted>(result.status));
+    const std::string& hint = std::get<NotStarted>(result.status).hint;
+    EXPECT_THAT(hint, ::testing::HasSubstr(file.string()));
+    EXPECT_THAT(hint, ::testing::HasSubstr("Permission denied"));
 }
 
 TEST_F(LauncherTest, WithoutCloseRangeCommandsHaveTheSameDescriptors) {
