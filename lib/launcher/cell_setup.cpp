@@ -103,10 +103,11 @@ Outcome prepare_supervision(const wire::SessionPlan& plan, Confinement& confinem
     facts.addfd_send = found.addfd_send;
     facts.wait_killable = found.wait_killable;
     if (facts.denials) return {};
-    for (const SupervisionNeed& need : supervision_needs(plan))
-        if (Outcome failure = do_without(plan, confinement, need.mechanism,
-                                         {Stage::seccomp, facts.listener_error, need.key}))
-            return failure;
+    for (const SupervisionNeed& need : supervision_needs(plan)) {
+        const wire::Failure refused{Stage::seccomp, facts.listener_error, need.key};
+        if (!need.dispensable) return refused;
+        if (Outcome failure = do_without(plan, confinement, need.mechanism, refused)) return failure;
+    }
     // Nothing is enforced less: what is refused is not told, and the report says that.
     return plan.allow_weaker ? do_without(plan, confinement, "denials", {Stage::seccomp, facts.listener_error, {}})
                              : Outcome{};
@@ -120,7 +121,7 @@ Outcome prepare_landlock(const wire::SessionPlan& plan, Confinement& confinement
     const wire::Failure missing{Stage::landlock, ENOSYS, "Landlock"};
     if (Outcome failure = do_without(plan, confinement, "landlock", missing)) return failure;
     for (const SupervisionNeed& need : supervision_needs(plan))
-        if (need.mechanism != "unix_sockets")
+        if (need.mechanism == "names" || need.mechanism == "execution")
             if (Outcome failure = do_without(plan, confinement, need.mechanism, missing)) return failure;
     return {};
 }

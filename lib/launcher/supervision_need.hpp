@@ -12,6 +12,7 @@ namespace sandpipe::launcher {
 struct SupervisionNeed {
     std::string mechanism;
     std::string key;
+    bool dispensable = true;  ///< a weaker session may go on without it
     friend bool operator==(const SupervisionNeed&, const SupervisionNeed&) = default;
 };
 

@@ -36,9 +36,8 @@ std::string namespaces_remedy(int error) {
 std::string supervisor_remedy(int error) {
     if (error == EBUSY)
         return "; this process runs below another seccomp listener, as in a sandbox that supervises it, and the kernel"
-               " allows no second one: run it outside of that, or with a policy that does not need this" +
-               std::string(kWeaker);
-    return "; the kernel needs seccomp with user notification (5.14 or later)" + std::string(kWeaker);
+               " allows no second one: run it outside of that, or with a policy that does not need this";
+    return "; the kernel needs seccomp with user notification (5.14 or later)";
 }
 
 std::string remedy(const wire::Failure& failure) {
@@ -46,18 +45,26 @@ std::string remedy(const wire::Failure& failure) {
         case Stage::namespaces:
             return namespaces_remedy(failure.error);
         case Stage::landlock:
-            return "; the kernel needs Landlock (5.13 or later, with lsm=landlock)" + std::string(kWeaker);
+            return "; the kernel needs Landlock (5.13 or later, with lsm=landlock)";
         case Stage::seccomp:
             if (failure.path == kFilter) return "; the kernel needs seccomp filters, and nothing that forbids them";
             return supervisor_remedy(failure.error);
         case Stage::mounts:
             if (failure.error == EPERM && failure.path == "/proc")
                 return "; /proc is partly hidden here, as in a container, and the kernel then allows no other: run the"
-                       " container with an unmasked /proc" + std::string(kWeaker);
+                       " container with an unmasked /proc";
             return {};
         default:
             return {};
     }
+}
+
+/// What a weaker session may do without, as the launcher sees it too.
+bool could_be_given_up(const wire::Failure& failure) {
+    const bool supervisor =
+        failure.stage == Stage::seccomp && failure.path != kFilter && failure.path.find("denyRead") == std::string::npos;
+    const bool proc = failure.stage == Stage::mounts && failure.error == EPERM && failure.path == "/proc";
+    return supervisor || proc || failure.stage == Stage::landlock;
 }
 
 /// A refusal of the machine, as against a path that is wrong or a step that broke.
@@ -74,11 +81,12 @@ bool machine_refuses(const wire::Failure& failure) {
 
 }  // namespace
 
-void throw_cell_failure(const wire::Failure& failure) {
+void throw_cell_failure(const wire::Failure& failure, bool weaker) {
     const Errc code = machine_refuses(failure) ? Errc::sandbox_unsupported_env : Errc::sandbox_failed;
     const bool supervisor = failure.stage == Stage::seccomp && failure.path != kFilter;
     const std::string what = supervisor ? "a seccomp supervisor for" : std::string(to_string(failure.stage));
-    throw Error(code, "the sandbox could not be made: " + what + " " + failure.path + ": " + std::strerror(failure.error) + remedy(failure));
+    throw Error(code, "the sandbox could not be made: " + what + " " + failure.path + ": " + std::strerror(failure.error) + remedy(failure) +
+                          (!weaker && could_be_given_up(failure) ? kWeaker : ""));
 }
 
 }  // namespace sandpipe

@@ -93,13 +93,13 @@ awaitable<Answer> wait_for_answer(const asio::any_io_executor& executor,
     return detail::await_completion<Answer>(std::move(begin), std::move(on_cancel));
 }
 
-wire::EnforcementFacts facts_from(const Answer& answer) {
+wire::EnforcementFacts facts_from(const Answer& answer, bool weaker) {
     if (answer.timed_out) throw Error(Errc::sandbox_failed, "the sandbox's cell did not answer within 30 s");
     if (!answer.packet) throw Error(Errc::sandbox_failed, "the sandbox's cell ended before it answered");
     wire::CellReady ready;
     wire::Failure failure;
     if (wire::decode(answer.packet->bytes, ready)) return ready.facts;
-    if (wire::decode(answer.packet->bytes, failure)) throw_cell_failure(failure);
+    if (wire::decode(answer.packet->bytes, failure)) throw_cell_failure(failure, weaker);
     throw Error(Errc::sandbox_failed, "the sandbox's cell answered with a message of another protocol");
 }
 
@@ -120,7 +120,7 @@ awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, co
     launcher.control->send(wire::encode(request), std::move(fds));
     start.launcher = launcher.pid;
     Answer answer = co_await wait_for_answer(runtime->executor(), start.channel);
-    start.facts = facts_from(answer);
+    start.facts = facts_from(answer, plan.allow_weaker);
     start.listeners = std::move(answer.packet->fds);
     if (start.listeners.size() != plan.proxy_ports.size())
         throw Error(Errc::sandbox_failed, "the sandbox's cell sent other sockets than it was asked for");

@@ -126,6 +126,22 @@ TEST_F(WeakerSession, NetworkReadsAndTheEndOfTheTreeAreNeverGivenUp) {
     }
 }
 
+/// What can be moved away with its directory could be read in the next session.
+TEST_F(WeakerSession, DeniedReadsInAWritablePlaceNeedASupervisor) {
+    for (const char* what : {"listener", "proc", "notifications"})
+        for (const char* rule : {"dir/inner", "'**/inner'"}) {
+            const CommandLineRun refused =
+                run_without(what, at("w"), std::string("--weaker-nested --deny-read ") + rule, "mv dir moved");
+            EXPECT_EQ(refused.status, 125) << what << refused.text;
+            EXPECT_THAT(refused.failure(), HasSubstr("filesystem.denyRead"));
+            EXPECT_THAT(refused.failure(), Not(HasSubstr("--weaker-nested")));
+            EXPECT_TRUE(std::filesystem::exists(at("w/dir/inner")));
+        }
+    const CommandLineRun run = run_without("landlock", at("w"), "--weaker-nested --deny-read dir/inner",
+                                           "mv dir moved; cat dir/inner; mv two dir/three; cat dir/three");
+    EXPECT_EQ(run.output(), "content of /two\n") << run.text;
+}
+
 TEST_F(WeakerSession, WhatThePolicyDoesNotAskForIsNotMissed) {
     host("echo '{\"filesystem\": {\"allowWrite\": [\".\"]}, \"network\": {\"disabled\": true}}' > w/settings");
     const CommandLineRun shared = run_without("netns", at("w"), "--settings settings", "echo ran");

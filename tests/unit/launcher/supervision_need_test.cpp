@@ -36,11 +36,24 @@ TEST(SupervisionNeed, DeniedNamesInAWritablePlaceNeedOne) {
     const AccessRule root{Access::allow_write, "/w", "/w", {}, false};
     EXPECT_EQ(needs({root}), Names{});
     EXPECT_EQ(needs({root, {Access::deny_write, "/w/.env", ".env", {}, false}}), Names{"names"});
-    EXPECT_EQ(needs({root, {Access::deny_read, "/w/a/b", "a/b", {}, false}}), Names{"names"});
+    EXPECT_EQ(needs({root, {Access::deny_read, "/w/a/b", "a/b", {}, false}}), (Names{"denied_reads", "names"}));
+    EXPECT_EQ(needs({root, {Access::deny_read, "/w", "*.key", "*.key", false}}), (Names{"denied_reads", "names"}));
+    EXPECT_EQ(needs({root, {Access::deny_read, "/w", "/w", {}, false}}), Names{});
     EXPECT_EQ(needs({root, {Access::deny_write, "/w", "*.key", "*.key", false}}), Names{"names"});
     EXPECT_EQ(needs({root, {Access::deny_write, "/", "**/.x", "**/.x", false}}), Names{"names"});
     EXPECT_EQ(needs({root, {Access::deny_write, "/o/.env", ".env", {}, false}}), Names{});
     EXPECT_EQ(needs({root, {Access::deny_write, "/wide/.env", ".env", {}, false}}), Names{});
+}
+
+TEST(SupervisionNeed, OnlyDeniedReadsAreNeverDispensedWith) {
+    wire::SessionPlan plan;
+    plan.rules.restrict_execute = true;
+    plan.unix_sockets = {"/run/x"};
+    plan.rules.add({Access::allow_write, "/w", "/w", {}, false});
+    plan.rules.add({Access::deny_read, "/w/x", "x", {}, false});
+    const std::vector<SupervisionNeed> all = supervision_needs(plan);
+    ASSERT_EQ(all.size(), 4U);
+    for (const SupervisionNeed& need : all) EXPECT_EQ(need.dispensable, need.mechanism != "denied_reads");
 }
 
 TEST(SupervisionNeed, SoDoExecutionAndSocketsOfTheHost) {
