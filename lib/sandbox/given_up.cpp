@@ -19,8 +19,8 @@ constexpr std::array kLosses{
     Loss{"user_namespace", "commands are the host's root, without capabilities, not one of a user namespace"},
     Loss{"proc", "commands have no /proc at all, and no supervisor"},
     Loss{"denials", "refused calls are not reported, and UNIX sockets exist in pairs only"},
-    Loss{"names", "names that are denied and do not exist can be made, and what is denied can be moved away with the"
-                  " directory that it is in"},
+    Loss{"names", "names that are denied and do not exist can be made, and what may not be written can be moved away"
+                  " with the directory that it is in"},
     Loss{"execution", "programs that are not in allowExecute can be started with some effort"},
     Loss{"unix_sockets", "the sockets of allowUnixSockets are out of reach"},
     Loss{"landlock", "files are protected by mounts and the supervisor alone"},
