@@ -55,7 +55,7 @@ class Init {
     Outcome set_up();
     void on_socket();
     void start(wire::Packet packet);
-    void on_channel();
+    bool on_channel();
     void watch_listener();
     void on_notification();
     void on_record();
@@ -158,11 +158,15 @@ void Init::start(wire::Packet packet) {
     over_ = true;
 }
 
-void Init::on_channel() {
+/// False: there was nothing to take.
+bool Init::on_channel() {
     const int channel = child_->channel();
     const Child::Progress progress = child_->advance();
-    if (progress == Child::Progress::waiting) return;
-    if (progress == Child::Progress::confined) return watch_listener();
+    if (progress == Child::Progress::waiting) return false;
+    if (progress == Child::Progress::confined) {
+        watch_listener();
+        return true;
+    }
     unwatch(channel);
     if (progress == Child::Progress::failed) {
         failed_ = true;
@@ -173,6 +177,7 @@ void Init::on_channel() {
         message.pid = child_->pid();
         send(wire::encode(message));
     }
+    return true;
 }
 
 void Init::watch_listener() {
@@ -243,7 +248,8 @@ void Init::reap() {
 }
 
 void Init::leader_ended(int wait_status, const rusage& usage) {
-    if (!started_ && !failed_) on_channel();
+    // What it said last may be unread: that it is confined, and then that its program runs.
+    while (!started_ && !failed_ && on_channel()) continue;
     exited_ = true;
     ended_ = ended_message(wait_status, usage);
     // While a stop is under way the others have their grace too: the host goes on to SIGKILL.

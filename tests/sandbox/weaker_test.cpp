@@ -188,7 +188,7 @@ TEST_F(WeakerSession, ExecutionAndSocketsAreNamedWhereTheyAreLess) {
     host("echo '{\"network\": {\"allowUnixSockets\": [\"/run/x.sock\"]}}' > w/settings");
     const CommandLineRun sockets = run_without("listener", at("w"), "--weaker-nested --settings settings", "echo ran");
     EXPECT_EQ(sockets.output(), "ran\n") << sockets.text;
-    EXPECT_EQ(sockets.enforced("unix_sockets"), "none");
+    EXPECT_EQ(sockets.enforced("unix_sockets"), "none") << sockets.text;
 }
 
 }  // namespace
