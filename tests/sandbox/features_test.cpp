@@ -255,6 +255,21 @@ TEST_F(Features, WithoutAListenerTheWallsStand) {
         << ran.err;
 }
 
+/// One that makes no notified call may have ended before its init looks.
+TEST_F(Features, WhatEndsAtOnceHasStarted) {
+    const Without listener("listener");
+    restart();
+    Session session = open(reading());
+    int ran = 0;
+    const int count = rounds(300);
+    for (int i = 0; i < count; ++i) {
+        Running running = session.start(command("/bin/true"));
+        const bool started = running.started();
+        ran += running.finish().result.cause == Cause::finished && started ? 1 : 0;
+    }
+    EXPECT_EQ(ran, count);
+}
+
 /// A connected socket can be connected elsewhere: where nobody judges that, it is not handed in.
 TEST_F(Features, WithoutAListenerNoSocketOfTheHostsNetworkComesIn) {
     const unique_fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
