@@ -37,7 +37,8 @@ std::string supervisor_remedy(int error) {
     if (error == EBUSY)
         return "; this process runs below another seccomp listener, as in a sandbox that supervises it, and the kernel"
                " allows no second one: run it outside of that, or with a policy that does not need this";
-    return "; the kernel needs seccomp with user notification (5.14 or later)";
+    return "; the kernel needs seccomp with user notification (5.14 or later), and nothing that forbids to use it, nor"
+           " process_vm_readv and pidfd_getfd";
 }
 
 std::string remedy(const wire::Failure& failure) {
@@ -85,7 +86,8 @@ void throw_cell_failure(const wire::Failure& failure, bool weaker) {
     const Errc code = machine_refuses(failure) ? Errc::sandbox_unsupported_env : Errc::sandbox_failed;
     const bool supervisor = failure.stage == Stage::seccomp && failure.path != kFilter;
     const std::string what = supervisor ? "a seccomp supervisor for" : std::string(to_string(failure.stage));
-    throw Error(code, "the sandbox could not be made: " + what + " " + failure.path + ": " + std::strerror(failure.error) + remedy(failure) +
+    throw Error(code, "the sandbox could not be made: " + what + " " + failure.path + ": " +
+                          std::strerror(failure.error) + remedy(failure) +
                           (!weaker && could_be_given_up(failure) ? kWeaker : ""));
 }
 

@@ -44,6 +44,8 @@ constexpr Facility kFacilities[] = {
     {"close_range", 436, ENOSYS},
     {"memfd_exec", SYS_memfd_create, EACCES, 1, kMfdExec},
     {"notifications", SYS_ioctl, EPERM, 1, 0, SECCOMP_IOCTL_NOTIF_RECV},
+    {"process_vm_readv", SYS_process_vm_readv, ENOSYS},
+    {"pidfd_getfd", 438, EPERM},
     {"listener", 4095, 0},  // not refused: another listener waits for it
 };
 

@@ -320,10 +320,15 @@ TEST_F(Features, BelowAnotherListenerOnlyWhatNeedsNoneStarts) {
 
 /// A sandbox around the host lets listeners be made, and refuses what is needed to use them.
 TEST_F(Features, AListenerThatCannotBeUsedIsFoundOutAtTheStart) {
-    const CommandLineRun run = run_without("notifications", at("w"), "", "touch never");
-    EXPECT_EQ(run.status, 125) << run.text;
-    EXPECT_THAT(run.failure(), HasSubstr("supervisor"));
-    EXPECT_THAT(run.failure(), HasSubstr("Operation not permitted"));
+    for (const char* what : {"notifications", "process_vm_readv", "pidfd_getfd"}) {
+        const CommandLineRun run = run_without(what, at("w"), "", "touch never");
+        EXPECT_EQ(run.status, 125) << what << run.text;
+        EXPECT_THAT(run.failure(), HasSubstr("a seccomp supervisor for"));
+        EXPECT_THAT(run.failure(), HasSubstr(std::string(what) == "process_vm_readv" ? "Function not implemented" : "Operation not permitted"));
+        const CommandLineRun weaker = run_without(what, at("w"), "--weaker-nested", "echo ran");
+        EXPECT_EQ(weaker.output(), "ran\n") << what << weaker.text;
+        EXPECT_EQ(weaker.enforced("denials"), "none");
+    }
 }
 
 TEST_F(Features, ASandboxInASandboxSaysThatItIsImpossible) {
