@@ -17,9 +17,10 @@ enum class Enforced : std::uint8_t { full, partial, none };
 /// What one mechanism does for a session on this machine.
 struct Mechanism {
     std::string name;  ///< namespaces, filesystem, denied_reads, network, landlock, seccomp, capabilities,
-                       ///< denials, ...
+                       ///< denials, ...; where given up also names, execution, unix_sockets, proc, uts
     Enforced enforced = Enforced::none;
     std::string detail;  ///< what is missing and the remedy, or a version; may be empty
+    bool given_up = false;  ///< the machine refused it, and enable_weaker_nested_sandbox let the session go on
 };
 
 /// What is enforced, mechanism by mechanism. What the policy needs and the machine lacks is no entry here but

@@ -13,7 +13,9 @@ namespace sandpipe {
 
 struct SrtEnforcerOptions {
     std::string bin_shell = "/bin/bash";        ///< absolute; sh, bash, dash, zsh or ksh
-    bool enable_weaker_nested_sandbox = false;  ///< give up, by name, what only this machine refuses
+    /// Go on without what only this machine refuses, each named in the report and by a Warning of each stream. Never
+    /// without "no network", denied reads and the end of the whole tree: then there is no session.
+    bool enable_weaker_nested_sandbox = false;
     /// Variables that commands get from the Runtime's snapshot of the host's; one that is not set there is not set for
     /// them. What the sandbox needs (TMPDIR, git's safe.directory) is laid over them, the invocation's own over that.
     std::vector<std::string> env_allow_list{"PATH"};

@@ -17,13 +17,6 @@ namespace {
 [[noreturn]] void refuse(const std::string& text) { throw Error(Errc::invalid_sandbox_config, text); }
 
 // What the contract of the command line names and this version does not do.
-struct Unsupported {
-    std::string_view name;
-    bool takes_value = false;
-};
-constexpr std::array kUnsupportedOptions{
-    Unsupported{"--weaker-nested", false},
-};
 constexpr std::array<std::string_view, 2> kUnsupportedCommands{"doctor", "mcp"};
 
 // As text, so that a refusal can name it and says the same for every kind of number.
@@ -72,20 +65,6 @@ void add_policy_options(CLI::App& app, PolicyOptions& options) {
     add_list(app, "--allow-exec", options.allow_exec, "PATH that may be executed; then nothing else but the shell may");
     add_list(app, "--allow-domain", options.allow_domain, "DOMAIN[:PORT] that may be reached");
     add_list(app, "--deny-domain", options.deny_domain, "DOMAIN[:PORT] that may not be reached");
-}
-
-void add_unsupported_options(CLI::App& app) {
-    for (const Unsupported& option : kUnsupportedOptions) {
-        const std::string name(option.name);
-        const auto answer = [name] { refuse(name + " is not supported yet"); };
-        if (option.takes_value) {
-            app.add_option_function<std::vector<std::string>>(name, [answer](const auto&) { answer(); })
-                ->allow_extra_args(false)
-                ->group("");
-        } else {
-            app.add_flag_callback(name, answer)->group("");
-        }
-    }
 }
 
 LogThreshold parse_log(const std::string& text) {
@@ -180,7 +159,9 @@ Options parse_run(Split parts) {
     add_policy_options(app, run.policy);
     add_process_options(app, run.process, numbers);
     add_value(app, "--bin-shell", run.bin_shell, "PATH of the shell for -c; default: /bin/bash");
-    add_unsupported_options(app);
+    app.add_flag("--weaker-nested", run.weaker_nested,
+                 "Go on without what only this machine refuses, each by name; never with the network, denied reads or"
+                 " processes that outlive their command");
     try {
         parse(app, std::move(parts.options));
     } catch (const CLI::CallForHelp&) {
@@ -225,7 +206,6 @@ Options parse_explain(Split parts) {
     app.add_option("words", words)->group("");
     add_policy_options(app, explain.policy);
     app.add_flag("--json", explain.json, "Answers as JSON, one object a line");
-    add_unsupported_options(app);
     try {
         parse(app, std::move(parts.options));
     } catch (const CLI::CallForHelp&) {

@@ -43,6 +43,7 @@ struct RunOptions {
     ProcessOptions process;
     PolicyOptions policy;
     std::optional<std::string> bin_shell;      ///< absent: the enforcer's default
+    bool weaker_nested = false;
     std::optional<std::string> shell_command;  ///< -c; else `argv`
     std::vector<std::string> argv;             ///< not empty without -c
 };

@@ -14,6 +14,7 @@ SrtEnforcerOptions enforcer_options(const RunOptions& options, std::vector<std::
     SrtEnforcerOptions enforcer;
     enforcer.policy = make_policy(options.policy, &warnings);
     if (options.bin_shell) enforcer.bin_shell = *options.bin_shell;
+    enforcer.enable_weaker_nested_sandbox = options.weaker_nested;
     if (options.policy.workspace) enforcer.workspace = *options.policy.workspace;
     return enforcer;
 }

@@ -14,24 +14,20 @@
 
 #include "launcher/cell_setup.hpp"
 #include "launcher/event_loop.hpp"
+#include "launcher/features.hpp"
 #include "launcher/id_maps.hpp"
 #include "launcher/init.hpp"
+#include "launcher/namespaces.hpp"
 #include "launcher/protection.hpp"
 #include "launcher/socket_registry.hpp"
 #include "sys/descriptors.hpp"
 #include "sys/kernel.hpp"
-#include "sys/raw_syscall.hpp"
 #include "wire/packet_socket.hpp"
 
 namespace sandpipe::launcher {
 namespace {
 
 constexpr std::size_t kKeptIdle = 4;
-
-/// fork with namespaces: the child goes on here with a copy of everything.
-pid_t fork_into(unsigned long namespaces) {
-    return static_cast<pid_t>(sys::raw_syscall(SYS_clone, static_cast<long>(namespaces | SIGCHLD)));
-}
 
 /// Ends this process when its parent does. The parent is single-threaded, so "parent thread" means the
 /// process.
@@ -52,8 +48,11 @@ struct InitSeat {
 
 class Cell {
   public:
-    Cell(wire::SessionPlan plan, unique_fd socket, rlimit open_files)
-        : plan_(std::move(plan)), socket_(std::move(socket)), open_files_(open_files) {}
+    Cell(wire::SessionPlan plan, CellNamespaces namespaces, unique_fd socket, rlimit open_files)
+        : plan_(std::move(plan)),
+          namespaces_(std::move(namespaces)),
+          socket_(std::move(socket)),
+          open_files_(open_files) {}
 
     int run();
 
@@ -73,6 +72,7 @@ class Cell {
     void announce(const wire::Packet& first_word);
 
     wire::SessionPlan plan_;
+    CellNamespaces namespaces_;
     unique_fd socket_;
     unique_fd child_signals_;
     rlimit open_files_;
@@ -86,9 +86,8 @@ class Cell {
 };
 
 Outcome Cell::set_up() {
-    if (Outcome failure = set_up_cell(plan_, confinement_)) return failure;
+    if (Outcome failure = set_up_cell(plan_, namespaces_, confinement_)) return failure;
     if (Outcome failure = protection_.prepare(plan_, confinement_.masks)) return failure;
-    confinement_.facts.user_namespace = true;
     int error = loop_.open();
     if (error == 0) error = open_child_signals(child_signals_);
     if (error == 0) error = loop_.add(child_signals_.get(), [this] { on_children(); });
@@ -253,16 +252,16 @@ void Cell::on_children() {
     }
 }
 
-[[noreturn]] void run_cell(wire::SessionPlan plan, unique_fd socket, unique_fd go, pid_t launcher,
-                           rlimit open_files) {
-    sys::close_all_but({socket.get(), go.get()});
+[[noreturn]] void run_cell(wire::SessionPlan plan, CellNamespaces namespaces, unique_fd socket, unique_fd go,
+                           pid_t launcher, rlimit open_files) {
+    const int error = sys::close_all_but({socket.get(), go.get()}, may_use_close_range());
     ::prctl(PR_SET_NAME, "sandpipe-cell");
     char word = 0;
     // Until the maps are written this process has no user to be.
     const bool mapped = ::read(go.get(), &word, 1) == 1;
     go.reset();
-    const bool bound = mapped && die_with(launcher);
-    ::_exit(bound ? Cell(std::move(plan), std::move(socket), open_files).run() : 1);
+    const bool bound = error == 0 && mapped && die_with(launcher);
+    ::_exit(bound ? Cell(std::move(plan), std::move(namespaces), std::move(socket), open_files).run() : 1);
 }
 
 }  // namespace
@@ -273,18 +272,20 @@ Outcome fork_cell(wire::SessionPlan plan, int socket, rlimit open_files) {
     int error = sys::make_socket_pair(go);
     if (error == 0) error = sys::duplicate(socket, own_socket);
     if (error < 0) return fail(Stage::resources, -error, "cell");
-    unsigned long namespaces = sys::kCloneNewUser | sys::kCloneNewNs | sys::kCloneNewIpc | sys::kCloneNewUts;
-    if (plan.own_network) namespaces |= sys::kCloneNewNet;
+    (void)features();  // once here, not in each cell
+    CellNamespaces namespaces;
     const pid_t launcher = ::getpid();
-    const pid_t cell = fork_into(namespaces);
+    const pid_t cell = fork_into_cell(plan, namespaces);
     if (cell < 0)
         return fail(cell == -EAGAIN ? Stage::resources : Stage::namespaces, -cell, "user namespace");
     if (cell == 0) {
         go.first.reset();
-        run_cell(std::move(plan), std::move(own_socket), std::move(go.second), launcher, open_files);
+        run_cell(std::move(plan), std::move(namespaces), std::move(own_socket), std::move(go.second), launcher,
+                 open_files);
     }
     go.second.reset();
-    if (Outcome failure = write_id_maps(cell)) return failure;  // the cell sees the socket close and ends
+    if (namespaces.user)
+        if (Outcome failure = write_id_maps(cell)) return failure;  // the cell sees the socket close and ends
     return ::write(go.first.get(), "", 1) == 1 ? Outcome{} : fail(Stage::namespaces, errno, "cell");
 }
 

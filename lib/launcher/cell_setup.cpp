@@ -5,19 +5,25 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "launcher/features.hpp"
 #include "launcher/file_view.hpp"
 #include "launcher/landlock.hpp"
 #include "launcher/network.hpp"
 #include "launcher/privileges.hpp"
 #include "launcher/proc_view.hpp"
 #include "launcher/seccomp_filter.hpp"
+#include "launcher/supervision_need.hpp"
 #include "sys/descriptors.hpp"
+#include "sys/kernel.hpp"
 #include "sys/raw_syscall.hpp"
 
 namespace sandpipe::launcher {
@@ -42,8 +48,8 @@ Outcome set_up_network(const wire::SessionPlan& plan, Confinement& confinement) 
     return {};
 }
 
-Outcome set_up_identity() {
-    if (::sethostname(kHostName.data(), kHostName.size()) < 0)
+Outcome set_up_identity(bool own_name) {
+    if (own_name && ::sethostname(kHostName.data(), kHostName.size()) < 0)
         return fail(Stage::namespaces, errno, "hostname");
     // The host's session keyring is no longer that of the commands. Should the kernel have no keyrings or no
     // room for one more, the filter still refuses every call on keys.
@@ -51,23 +57,82 @@ Outcome set_up_identity() {
     return {};
 }
 
+bool is_given_up(const Confinement& confinement, const std::string& mechanism) {
+    const auto& given_up = confinement.facts.given_up;
+    return std::any_of(given_up.begin(), given_up.end(),
+                       [&](const wire::GivenUp& given) { return given.mechanism == mechanism; });
+}
+
+/// The only way to go on without something: by its name, and where the plan allows it.
+Outcome do_without(const wire::SessionPlan& plan, Confinement& confinement, const std::string& mechanism,
+                   const wire::Failure& refused) {
+    if (!plan.allow_weaker) return refused;
+    if (!is_given_up(confinement, mechanism)) confinement.facts.given_up.push_back({mechanism, refused.error});
+    return {};
+}
+
+/// An init that finds out too late would fail the session. In namespaces of its own, which end with it.
+int try_to_mount_proc(const wire::SessionPlan& plan) {
+    const pid_t child = fork_into(sys::kCloneNewPid | sys::kCloneNewNs);
+    if (child < 0) return -child;
+    if (child == 0) {
+        const Outcome failure = mount_proc(plan);
+        ::_exit(failure ? failure->error & 0xff : 0);
+    }
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return errno;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD;
+}
+
+/// The masks stay on /proc, which hides all of it. A supervisor knows its callers by their /proc.
+Outcome prepare_proc(const wire::SessionPlan& plan, Confinement& confinement) {
+    if (!plan.allow_weaker) return {};
+    const int error = try_to_mount_proc(plan);
+    if (error != EPERM && error != EACCES) return {};
+    confinement.own_proc = false;
+    confinement.facts.listener_error = error;
+    return do_without(plan, confinement, "proc", {Stage::mounts, error, std::string(kProc)});
+}
+
+Outcome prepare_supervision(const wire::SessionPlan& plan, Confinement& confinement) {
+    wire::EnforcementFacts& facts = confinement.facts;
+    const Features& found = features();
+    if (facts.listener_error == 0) facts.listener_error = found.listener_error;
+    facts.denials = facts.listener_error == 0;
+    facts.addfd_send = found.addfd_send;
+    facts.wait_killable = found.wait_killable;
+    if (facts.denials) return {};
+    for (const SupervisionNeed& need : supervision_needs(plan)) {
+        const wire::Failure refused{Stage::seccomp, facts.listener_error, need.key};
+        if (!need.dispensable) return refused;
+        if (Outcome failure = do_without(plan, confinement, need.mechanism, refused)) return failure;
+    }
+    // Nothing is enforced less: what is refused is not told, and the report says that.
+    return plan.allow_weaker ? do_without(plan, confinement, "denials", {Stage::seccomp, facts.listener_error, {}})
+                             : Outcome{};
+}
+
+/// Without the inner domain a call that is let through to the kernel may lead elsewhere than what was judged.
 Outcome prepare_landlock(const wire::SessionPlan& plan, Confinement& confinement) {
-    confinement.facts.landlock_abi = landlock_abi();
-    return plan.filesystem_enforced ? make_rulesets(plan, confinement) : Outcome{};
+    confinement.facts.landlock_abi = features().landlock_abi;
+    if (!plan.filesystem_enforced) return {};
+    if (confinement.facts.landlock_abi > 0) return make_rulesets(plan, confinement);
+    const wire::Failure missing{Stage::landlock, ENOSYS, "Landlock"};
+    if (Outcome failure = do_without(plan, confinement, "landlock", missing)) return failure;
+    for (const SupervisionNeed& need : supervision_needs(plan))
+        if (need.mechanism == "names" || need.mechanism == "execution")
+            if (Outcome failure = do_without(plan, confinement, need.mechanism, missing)) return failure;
+    return {};
 }
 
 Outcome prepare_filter(const wire::SessionPlan& plan, Confinement& confinement) {
-    const NotificationSupport support = probe_notifications();
-    confinement.facts.denials = support.listener;
-    confinement.facts.wait_killable = support.wait_killable;
+    if (const int error = features().filter_error; error != 0) return fail(Stage::seccomp, error, "filter");
     Supervision supervision;
-    supervision.exists = support.listener;
+    supervision.exists = confinement.facts.denials;
     supervision.files = plan.filesystem_enforced;
     supervision.reads = plan.filesystem_enforced && plan.rules.denies_reads();
     supervision.executes = plan.filesystem_enforced && plan.rules.restrict_execute;
-    // Without it a loader would start what Landlock does not let start.
-    if (supervision.executes && !supervision.exists)
-        return fail(Stage::seccomp, ENOSYS, "allowExecute needs notifications");
     return make_filter(supervision, confinement.filter);
 }
 
@@ -94,11 +159,15 @@ int give_up_privileges() {
 
 }  // namespace
 
-Outcome set_up_cell(const wire::SessionPlan& plan, Confinement& confinement) {
+Outcome set_up_cell(const wire::SessionPlan& plan, const CellNamespaces& namespaces, Confinement& confinement) {
     const ExactModes exact_modes;
+    confinement.facts.user_namespace = namespaces.user;
+    confinement.facts.given_up = namespaces.given_up;
     if (Outcome failure = lay_out(plan, confinement)) return failure;
     if (Outcome failure = set_up_network(plan, confinement)) return failure;
-    if (Outcome failure = set_up_identity()) return failure;
+    if (Outcome failure = set_up_identity(namespaces.uts)) return failure;
+    if (Outcome failure = prepare_proc(plan, confinement)) return failure;
+    if (Outcome failure = prepare_supervision(plan, confinement)) return failure;
     if (Outcome failure = prepare_landlock(plan, confinement)) return failure;
     confinement.session_file.reset(::memfd_create("sandpipe-session", MFD_CLOEXEC));
     if (!confinement.session_file) return fail(Stage::resources, errno, "session file");
@@ -106,7 +175,8 @@ Outcome set_up_cell(const wire::SessionPlan& plan, Confinement& confinement) {
 }
 
 Outcome set_up_init(const wire::SessionPlan& plan, const Confinement& confinement) {
-    if (Outcome failure = mount_proc(plan)) return failure;
+    if (confinement.own_proc)
+        if (Outcome failure = mount_proc(plan)) return failure;
     if (const int error = give_up_privileges(); error < 0) return fail(Stage::capabilities, -error, "init");
     if (!confinement.outer_ruleset) return {};
     const int error = enter_domain(confinement.outer_ruleset.get());

@@ -9,6 +9,7 @@
 #include "launcher/failure.hpp"
 #include "launcher/host_tree.hpp"
 #include "launcher/masks.hpp"
+#include "launcher/namespaces.hpp"
 #include "wire/session_plan.hpp"
 
 namespace sandpipe::launcher {
@@ -23,13 +24,16 @@ struct Confinement {
     unique_fd session_file;   ///< a memfd that the session's supervisors lock, and keep its sockets in
     std::vector<sock_filter> filter;  ///< the commands' seccomp program, notifications included
     std::vector<unique_fd> listeners;  ///< of the plan's proxy ports, until the host has them
-    wire::EnforcementFacts facts;     ///< all but `user_namespace`, which is known to who made the cell
+    bool own_proc = true;             ///< inits mount one; else there is none, and no supervisor either
+    wire::EnforcementFacts facts;
 };
 
 /// Runs once in the new cell, which has its namespaces and its id maps: lays out the mounts of `plan`, brings
 /// up the loopback device, makes the Landlock rulesets and the seccomp program. Leaves the cwd at "/", and no
-/// /proc: the masks stand there until an init mounts its own.
-[[nodiscard]] Outcome set_up_cell(const wire::SessionPlan& plan, Confinement& confinement);
+/// /proc: the masks stand there until an init mounts its own. What the machine refuses fails, or is given up by name
+/// where the plan allows that and something else still stands for it.
+[[nodiscard]] Outcome set_up_cell(const wire::SessionPlan& plan, const CellNamespaces& namespaces,
+                                  Confinement& confinement);
 
 /// Runs once in each new init (own pid and mount namespace): mounts its /proc with the host's facts hidden,
 /// gives up all capabilities but CAP_SYS_PTRACE, sets no_new_privs, becomes undumpable and enters the outer

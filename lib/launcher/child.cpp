@@ -1,7 +1,6 @@
 #include "child.hpp"
 
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -17,7 +16,9 @@
 #include <cstring>
 
 #include "launcher/exec_program.hpp"
+#include "launcher/features.hpp"
 #include "launcher/proc_file.hpp"
+#include "sys/close_range.hpp"
 #include "sys/descriptors.hpp"
 #include "sys/raw_syscall.hpp"
 
@@ -121,11 +122,13 @@ void send_report(const Child::Script& script, Report report, int listener) noexc
 /// other commands, which are open here only because descriptors are copied by clone.
 void close_foreign(const Child::Script& script) noexcept {
     const int ruleset = script.confine.inner_ruleset;
-    const int low = ruleset < 0 ? script.channel : std::min(script.channel, ruleset);
-    const int high = std::max(script.channel, ruleset);
-    if (low > 3) raw_syscall(SYS_close_range, 3, low - 1, 0);
-    if (high > low + 1) raw_syscall(SYS_close_range, low + 1, high - 1, 0);
-    raw_syscall(SYS_close_range, high + 1, ~0U, 0);
+    const auto low = static_cast<unsigned>(ruleset < 0 ? script.channel : std::min(script.channel, ruleset));
+    const auto high = static_cast<unsigned>(std::max(script.channel, ruleset));
+    const bool by_call = may_use_close_range();
+    int error = sys::close_range(3, low - 1, by_call);
+    if (error == 0 && high > low) error = sys::close_range(low + 1, high - 1, by_call);
+    if (error == 0) error = sys::close_range(high + 1, ~0U, by_call);
+    if (error < 0) give_up(script, Stage::resources, -error);
 }
 
 void lay_out_descriptors(const Child::Script& script) noexcept {

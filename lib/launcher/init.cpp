@@ -11,8 +11,10 @@
 
 #include "launcher/child.hpp"
 #include "launcher/event_loop.hpp"
+#include "launcher/features.hpp"
 #include "launcher/plain_command.hpp"
 #include "launcher/socket_holder.hpp"
+#include "launcher/stdio_sockets.hpp"
 #include "launcher/supervisor.hpp"
 #include "sys/descriptors.hpp"
 #include "wire/packet_socket.hpp"
@@ -40,6 +42,7 @@ class Init {
           socket_(std::move(socket)),
           confine_(confine_steps(confinement)),
           supervisor_(plan, [this](const wire::Denied& denied) { return report(denied); },
+                      {confinement.facts.addfd_send, confinement.facts.wait_killable},
                       confinement.session_file.get(), number) {
         settings_.open_files = open_files;
         settings_.own_session = true;
@@ -54,7 +57,7 @@ class Init {
     void start(wire::Packet packet);
     Outcome confine_streams(std::vector<unique_fd>& stdio) const;
     void refuse_start(const wire::Failure& failure);
-    void on_channel();
+    bool on_channel();
     void watch_listener();
     void on_notification();
     void on_record();
@@ -140,6 +143,9 @@ void Init::start(wire::Packet packet) {
         over_ = true;
         return;
     }
+    // Nobody would see that it is connected to somewhere else.
+    if (!confinement_.facts.denials && plan_.own_network && have_network_socket(stdio))
+        return refuse_start({Stage::seccomp, EACCES, "a socket as stdin, stdout or stderr"});
     if (const Outcome failure = confine_streams(stdio)) return refuse_start(*failure);
     if (command.cwd.empty()) command.cwd = plan_.workspace;
     started_ = failed_ = stopping_ = exited_ = ending_ = false;
@@ -168,11 +174,15 @@ void Init::refuse_start(const wire::Failure& failure) {
     if (wire::send_packet(socket_.get(), wire::encode_idle()) < 0) over_ = true;
 }
 
-void Init::on_channel() {
+/// False: there was nothing to take.
+bool Init::on_channel() {
     const int channel = child_->channel();
     const Child::Progress progress = child_->advance();
-    if (progress == Child::Progress::waiting) return;
-    if (progress == Child::Progress::confined) return watch_listener();
+    if (progress == Child::Progress::waiting) return false;
+    if (progress == Child::Progress::confined) {
+        watch_listener();
+        return true;
+    }
     unwatch(channel);
     if (progress == Child::Progress::failed) {
         failed_ = true;
@@ -183,6 +193,7 @@ void Init::on_channel() {
         message.pid = child_->pid();
         send(wire::encode(message));
     }
+    return true;
 }
 
 void Init::watch_listener() {
@@ -253,7 +264,8 @@ void Init::reap() {
 }
 
 void Init::leader_ended(int wait_status, const rusage& usage) {
-    if (!started_ && !failed_) on_channel();
+    // What it said last may be unread: that it is confined, and then that its program runs.
+    while (!started_ && !failed_ && on_channel()) continue;
     exited_ = true;
     ended_ = ended_message(wait_status, usage);
     // While a stop is under way the others have their grace too: the host goes on to SIGKILL.
@@ -290,8 +302,14 @@ int run_init(const wire::SessionPlan& plan, const Confinement& confinement, uniq
              rlimit open_files, std::int64_t number) {
     ::prctl(PR_SET_NAME, "sandpipe-init");
     // The cell's own descriptors and those of its other inits came along with the fork.
-    sys::close_all_but({socket.get(), confinement.inner_ruleset.get(), confinement.outer_ruleset.get(),
-                        confinement.session_file.get(), confinement.host.descriptor()});
+    if (const int error = sys::close_all_but({socket.get(), confinement.inner_ruleset.get(),
+                                              confinement.outer_ruleset.get(), confinement.session_file.get(),
+                                              confinement.host.descriptor()},
+                                             may_use_close_range());
+        error < 0) {
+        (void)wire::send_packet(socket.get(), wire::encode(wire::Failure{Stage::resources, -error, "descriptors"}));
+        return 1;
+    }
     return Init(plan, confinement, std::move(socket), open_files, number).run();
 }
 

@@ -54,7 +54,7 @@ int add_rule(int ruleset, int place, std::uint64_t rights) {
         sys::raw_syscall(SYS_landlock_add_rule, ruleset, sys::kLandlockRulePathBeneath, sys::word(&rule), 0));
 }
 
-/// Grants writing at and below `path`; to the inits also changing the names there, if `change_names`.
+/// Grants writing at and below `path`; to whoever makes and removes names also that, if `change_names`.
 int grant(const std::string& path, bool change_names, std::uint64_t handled, const Confinement& confinement) {
     unique_fd place;
     if (const int error = open_place(path, place); error < 0) return error;
@@ -63,9 +63,9 @@ int grant(const std::string& path, bool change_names, std::uint64_t handled, con
     // A file has no names in it; a rule that grants such rights on one is EINVAL.
     const bool names = change_names && S_ISDIR(status.st_mode);
     const std::uint64_t outer = handled & (names ? kWriteExisting | kChangeNames : kWriteExisting);
+    const std::uint64_t inner = confinement.facts.denials ? handled & kWriteExisting : outer;
     const int error = add_rule(confinement.outer_ruleset.get(), place.get(), outer);
-    return error == 0 ? add_rule(confinement.inner_ruleset.get(), place.get(), handled & kWriteExisting)
-                      : error;
+    return error == 0 ? add_rule(confinement.inner_ruleset.get(), place.get(), inner) : error;
 }
 
 Outcome grant_step(const wire::MountOp& op, std::uint64_t handled, const Confinement& confinement) {
@@ -110,7 +110,6 @@ int landlock_abi() noexcept {
 
 Outcome make_rulesets(const wire::SessionPlan& plan, Confinement& confinement) {
     const int abi = confinement.facts.landlock_abi;
-    if (abi == 0) return fail(Stage::landlock, ENOSYS, "Landlock");
     const bool restricted = plan.rules.restrict_execute;
     int error = make_ruleset(abi, 0, confinement.outer_ruleset);
     if (error == 0)

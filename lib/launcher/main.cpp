@@ -9,9 +9,11 @@
 #include <string_view>
 
 #include "launcher/connect.hpp"
+#include "launcher/features.hpp"
 #include "launcher/launcher.hpp"
 #include "launcher/relay.hpp"
 #include "sys/raw_syscall.hpp"
+#include "wire/feature_limits.hpp"
 
 namespace {
 
@@ -50,6 +52,10 @@ int main(int argc, char** argv) {
     if (sandpipe::launcher::is_relay(argc, argv)) return sandpipe::launcher::run_relay(argc, argv);
     using std::string_view_literals::operator""sv;
     if (argc == 4 && argv[1] == "connect"sv) return sandpipe::launcher::run_connect(argv[2], argv[3]);
+    sandpipe::wire::FeatureLimits limits;
+    const bool lowered = argc == 3 && argv[1] == "without"sv;
+    if (lowered && !sandpipe::wire::parse_feature_limits(argv[2], limits)) return 2;
+    sandpipe::launcher::lower_features(limits);
     if (!is_seqpacket(kControlFd)) {
         constexpr char kText[] = "sandpipe-launcher: started by libsandpipe, not by hand\n";
         return ::write(2, kText, sizeof kText - 1) < 0 ? 3 : 2;

@@ -16,7 +16,6 @@
 #include "launcher/notified_call.hpp"
 #include "launcher/refused_call.hpp"
 #include "sys/kernel.hpp"
-#include "sys/raw_syscall.hpp"
 
 namespace sandpipe::launcher {
 namespace {
@@ -116,13 +115,13 @@ class Refusals {
         builder_.add(answer(EAFNOSUPPORT), SCMP_SYS(socketpair), {{0, SCMP_CMP_GE, kLastFamily, 0}});
     }
 
-    /// Where nobody supervises connect, none can be had: each could lead to a service of the host.
+    /// Where nobody supervises connect, only pairs can be had: any other could lead to a service of the host.
     void add_unix_types() {
-        if (!supervised_) return builder_.add(answer(EACCES), SCMP_SYS(socket), {masked(0, kInt, AF_UNIX)});
+        if (!supervised_) builder_.add(answer(EACCES), SCMP_SYS(socket), {masked(0, kInt, AF_UNIX)});
         for (std::uint64_t type = 0; type <= kSocketTypeMask; ++type) {
             if (is_unix_socket_type(type)) continue;
             const scmp_arg_cmp equal = masked(1, kSocketTypeMask, type);
-            builder_.add(answer(EACCES), SCMP_SYS(socket), {masked(0, kInt, AF_UNIX), equal});
+            if (supervised_) builder_.add(answer(EACCES), SCMP_SYS(socket), {masked(0, kInt, AF_UNIX), equal});
             builder_.add(answer(EACCES), SCMP_SYS(socketpair), {masked(0, kInt, AF_UNIX), equal});
         }
     }
@@ -177,12 +176,6 @@ void notify(Builder& builder, const NotifiedCall& call, const Supervision& super
 void notify(Builder& builder, const Supervision& supervision) {
     for (const NotifiedCall& call : notified_calls())
         if (is_asked_about(call.act, supervision)) notify(builder, call, supervision);
-    if (supervision.executes) builder.add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(memfd_create));
-}
-
-bool knows_flags(unsigned long flags) noexcept {
-    // The kernel looks at the flags before it reads the program, which is not there.
-    return sys::raw_syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, static_cast<long>(flags), 0) == -EFAULT;
 }
 
 }  // namespace
@@ -191,13 +184,9 @@ Outcome make_filter(const Supervision& supervision, std::vector<sock_filter>& fi
     Builder builder;
     Refusals(builder, supervision).add_all();
     if (supervision.exists) notify(builder, supervision);
+    if (supervision.executes) builder.add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(memfd_create));
     const int error = builder.write(filter);
     return error < 0 ? fail(Stage::seccomp, -error, "filter") : Outcome{};
-}
-
-NotificationSupport probe_notifications() noexcept {
-    constexpr unsigned long kListener = sys::kSeccompFilterFlagNewListener;
-    return {knows_flags(kListener), knows_flags(kListener | sys::kSeccompFilterFlagWaitKillableRecv)};
 }
 
 }  // namespace sandpipe::launcher

@@ -9,7 +9,7 @@
 namespace sandpipe::launcher {
 
 /// What the supervisor is asked about. Where it is not there at all, the filter refuses by itself what no command may
-/// do, and nobody hears of it.
+/// do, and nobody hears of it; UNIX sockets do not exist then, but in pairs, because nobody could judge where they lead.
 struct Supervision {
     bool exists = false;
     bool files = false;     ///< creating, removing, changing
@@ -20,12 +20,5 @@ struct Supervision {
 
 /// Builds the commands' seccomp program (seccomp(2)) from the tables of refused and of notified calls.
 [[nodiscard]] Outcome make_filter(const Supervision& supervision, std::vector<sock_filter>& filter);
-
-/// What this kernel knows about notifications, found without installing anything.
-struct NotificationSupport {
-    bool listener = false;
-    bool wait_killable = false;
-};
-[[nodiscard]] NotificationSupport probe_notifications() noexcept;
 
 }  // namespace sandpipe::launcher

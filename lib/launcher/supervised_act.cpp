@@ -191,7 +191,9 @@ Answer Attempt::make() {
     const Kind made = call_.row->act == Act::make_symlink     ? Kind::symlink
                       : call_.row->act == Act::make_directory ? Kind::directory
                                                               : Kind::file;
-    return settle(judge_make(rules_, made, spot.site()), spot, {}, [&] { return make_at(spot); });
+    Answer answer = settle(judge_make(rules_, made, spot.site()), spot, {}, [&] { return make_at(spot); });
+    answer.made = std::move(spot);
+    return answer;
 }
 
 int Attempt::make_at(const Spot& spot) {
@@ -215,9 +217,11 @@ Answer Attempt::remove() {
     Spot spot;
     const int error = resolver.find_entry(call_.directory, call_.path, spot);
     if (error < 0) return unreachable(resolver, error);
-    return settle(judge_remove(rules_, spot.site()), spot, {}, [&] {
+    Answer answer = settle(judge_remove(rules_, spot.site()), spot, {}, [&] {
         return result_of(::unlinkat(spot.directory.get(), spot.last().c_str(), call_.flags));
     });
+    answer.made = std::move(spot);
+    return answer;
 }
 
 Answer Attempt::rename() {
@@ -235,10 +239,12 @@ Answer Attempt::rename() {
         [&](std::string_view tail) { return brings_along(to, tail); },
         [&](const wire::AccessRule& rule, std::string_view place) { return brings_match(from, rule, place); },
         [&](const wire::AccessRule& rule, std::string_view place) { return brings_match(to, rule, place); }};
-    return settle(judge_rename(rules_, rename), from, to, [&] {
+    Answer answer = settle(judge_rename(rules_, rename), from, to, [&] {
         return result_of(::renameat2(from.directory.get(), from.last().c_str(), to.directory.get(),
                                      to.last().c_str(), flags));
     });
+    answer.made = std::move(to);
+    return answer;
 }
 
 int Attempt::find_link_source(Spot& spot) {
@@ -255,13 +261,15 @@ Answer Attempt::link() {
     if (error == 0) error = Resolver(caller_).find_entry(call_.second_directory, call_.second_path, to);
     if (error == 0 && (call_.flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))) error = -EINVAL;
     if (error < 0) return refused(error);
-    return settle(judge_link(rules_, from.site(), to.site()), from, to, [&] {
+    Answer answer = settle(judge_link(rules_, from.site(), to.site()), from, to, [&] {
         const bool by_name = from.directory && !(call_.flags & AT_SYMLINK_FOLLOW);
         const std::string source =
             by_name ? from.last() : "/proc/self/fd/" + std::to_string(from.object.get());
         return result_of(::linkat(from.directory.get(), source.c_str(), to.directory.get(), to.last().c_str(),
                                   by_name ? 0 : AT_SYMLINK_FOLLOW));
     });
+    answer.made = std::move(to);
+    return answer;
 }
 
 }  // namespace

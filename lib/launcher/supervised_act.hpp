@@ -20,7 +20,7 @@ struct Answer {
     std::string resolved;
     std::string second_resolved;
     unique_fd file;
-    Spot made;  ///< where `file` is
+    Spot made;  ///< where it was carried out: what was made is there, or nothing any more
     DenialKind kind = DenialKind::write;
 };
 

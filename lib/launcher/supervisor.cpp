@@ -3,16 +3,16 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <poll.h>
-#include <seccomp.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
+#include "launcher/denied_message.hpp"
+#include "launcher/features.hpp"
 #include "launcher/known_probe.hpp"
 #include "launcher/refused_call.hpp"
 #include "sys/raw_syscall.hpp"
@@ -31,13 +31,6 @@ constexpr unsigned kNativeArchitecture = AUDIT_ARCH_X86_64;
 constexpr unsigned kNativeArchitecture = AUDIT_ARCH_AARCH64;
 #endif
 
-std::size_t notification_size() {
-    seccomp_notif_sizes sizes{};
-    const long error = sys::raw_syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, sys::word(&sizes));
-    return error < 0 ? sizeof(seccomp_notif)
-                     : std::max<std::size_t>(sizes.seccomp_notif, sizeof(seccomp_notif));
-}
-
 Answer refusal(int error) {
     Answer answer;
     answer.judgement = {Decision::refuse, error, {}};
@@ -53,40 +46,6 @@ Answer unreadable(const NotifiedCall& row, int error) {
 /// Nothing is made or removed for it.
 bool only_judged(const Call& call) {
     return call.row->act >= Act::change || (call.row->act == Act::open && !(call.how.flags & O_CREAT));
-}
-
-wire::Denied describe(const Call& call, const Answer& answer) {
-    wire::Denied denied;
-    denied.kind = static_cast<std::uint8_t>(answer.kind);
-    denied.operation = call.operation;
-    denied.path = call.on_descriptor ? answer.resolved : call.path;
-    if (!answer.path.empty()) denied.path = answer.path;
-    denied.resolved = answer.resolved;
-    denied.second_path = call.second_path;
-    denied.second_resolved = answer.second_resolved;
-    denied.error = answer.judgement.error;
-    denied.rule = answer.judgement.rule;
-    return denied;
-}
-
-wire::Denied describe(const NotifiedCall& row, const SocketAnswer& answer) {
-    wire::Denied denied;
-    denied.kind = static_cast<std::uint8_t>(answer.kind);
-    denied.operation = row.operation;
-    denied.path = answer.path;
-    denied.resolved = answer.resolved;
-    denied.host = answer.host;
-    denied.port = answer.port;
-    denied.error = answer.judgement.error;
-    denied.rule = answer.judgement.rule;
-    return denied;
-}
-
-std::string name_of(int number) {
-    char* name = ::seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
-    std::string text = name ? name : "system call " + std::to_string(number);
-    std::free(name);
-    return text;
 }
 
 class HeldLock {
@@ -117,6 +76,7 @@ void Supervisor::attach(unique_fd listener) {
 void Supervisor::detach() {
     listener_.reset();
     pending_.clear();
+    interrupted_.clear();
     reported_ = folded_ = 0;
     if (!registry_.has_own() || hold_lock() < 0) return;
     const HeldLock held(own_lock_.get());
@@ -143,69 +103,65 @@ bool Supervisor::receive() {
 
 void Supervisor::handle(const seccomp_notif& notification) {
     const Caller caller(static_cast<pid_t>(notification.pid));
-    if (notification.data.arch != kNativeArchitecture) return respond(notification.id, ENOSYS);
+    if (const std::optional<int> refused = interrupted_.take_refused(notification))
+        return refuse_told(notification, *refused);
+    if (notification.data.arch != kNativeArchitecture) return (void)respond(notification.id, ENOSYS);
     const NotifiedCall* row = find_notified_call(notification.data.nr);
     if (!row) return handle_refused(notification, caller);
     if (is_socket_act(row->act)) return handle_socket(*row, notification, caller);
     const bool is_start = !started_ && row->act == Act::execute;
-    if (is_start) return respond(notification.id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+    if (is_start) return let_go_on(notification.id);
     handle_file(*row, notification, caller);
 }
 
 /// A call that is notified only to be refused.
 void Supervisor::handle_refused(const seccomp_notif& notification, const Caller& caller) {
     const Refusal refusal = refusal_of(notification.data);
-    if (refusal.error == 0) return respond(notification.id, ENOSYS);
-    wire::Denied denied;
-    const bool socket = notification.data.nr == __NR_socket || notification.data.nr == __NR_socketpair;
-    denied.kind = static_cast<std::uint8_t>(socket ? DenialKind::socket : DenialKind::syscall);
-    denied.operation = name_of(notification.data.nr);
-    denied.error = refusal.error;
-    denied.rule = refusal.rule;
-    denied.probe = refusal.probe;
-    deny(notification.id, caller, std::move(denied));
+    if (refusal.error == 0) return (void)respond(notification.id, ENOSYS);
+    deny(notification, caller, denied_message(notification.data.nr, refusal));
 }
 
 void Supervisor::handle_socket(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller) {
     const std::uint64_t cookie = notification.id;
-    if (!has_own_root(caller) && row.act != Act::send) return respond(cookie, EACCES);
+    if (!has_own_root(caller) && row.act != Act::send) return (void)respond(cookie, EACCES);
     sockets_.connector().end_unless([this](std::uint64_t other) { return is_valid(other); });
     SocketAnswer result;
-    if (hold_lock() < 0) return respond(cookie, ENOLCK);
+    if (hold_lock() < 0) return (void)respond(cookie, ENOLCK);
     {
         const HeldLock held(own_lock_.get());
         result = sockets_.answer(row, notification, caller, [this, cookie] { return is_valid(cookie); });
     }
     switch (result.judgement.decision) {
         case Decision::proceed:
-            return respond(cookie, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+            return let_go_on(cookie);
         case Decision::refuse:
-            return respond(cookie, result.judgement.error);
+            return (void)respond(cookie, result.judgement.error);
         case Decision::deny:
-            return deny(cookie, caller, describe(row, result));
+            return deny(notification, caller, denied_message(row, result));
         case Decision::perform:
-            if (!result.later) respond(cookie, 0);
+            if (!result.later) (void)respond(cookie, 0);
+            return;
     }
 }
 
 bool Supervisor::on_child(pid_t pid) {
     return sockets_.connector().on_child(
-        pid, [this](std::uint64_t cookie, int error) { respond(cookie, -error); });
+        pid, [this](std::uint64_t cookie, int error) { (void)respond(cookie, -error); });
 }
 
 void Supervisor::handle_file(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller) {
     Call call;
-    const Answer result = answer(row, notification, caller, call);
+    Answer result = answer(row, notification, caller, call);
     switch (result.judgement.decision) {
         case Decision::proceed:
-            return respond(notification.id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+            return let_go_on(notification.id);
         case Decision::refuse:
-            return respond(notification.id, result.judgement.error);
+            return (void)respond(notification.id, result.judgement.error);
         case Decision::deny:
-            return deny(notification.id, caller, describe(call, result));
+            return deny(notification, caller, denied_message(call, result));
         case Decision::perform:
-            if (result.file) return install(notification.id, call, result);
-            return respond(notification.id, 0);
+            if (result.file) return install(notification, call, std::move(result));
+            if (!respond(notification.id, 0)) keep_done(notification, call, std::move(result));
     }
 }
 
@@ -215,6 +171,7 @@ Answer Supervisor::answer(const NotifiedCall& row, const seccomp_notif& notifica
     // Where the caller's paths mean something else, it gets no help; what it can do without is the kernel's
     // matter.
     if (!has_own_root(caller)) return unreadable(row, -EACCES);
+    if (std::optional<Answer> earlier = interrupted_.take_done(notification, call)) return std::move(*earlier);
     if (only_judged(call)) return answer_call(plan_.rules, caller, call, [] { return true; });
     return answer_under_lock(caller, call, notification.id);
 }
@@ -250,41 +207,74 @@ bool Supervisor::is_valid(std::uint64_t cookie) const {
     return ::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &cookie) == 0;
 }
 
-/// Hands the new file over and ends the call with its number, in one step.
-void Supervisor::install(std::uint64_t cookie, const Call& call, const Answer& answer) {
+/// 0, or the -errno with which the new file could not be handed over and the call ended with its number.
+int Supervisor::hand_over(std::uint64_t cookie, const Call& call, const Answer& answer) {
     seccomp_notif_addfd added{};
     added.id = cookie;
-    added.flags = SECCOMP_ADDFD_FLAG_SEND;
+    added.flags = support_.addfd_send ? SECCOMP_ADDFD_FLAG_SEND : 0;
     added.srcfd = static_cast<unsigned>(answer.file.get());
     added.newfd_flags = static_cast<unsigned>(call.how.flags & O_CLOEXEC);
-    if (::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_ADDFD, &added) >= 0) return;
-    const int error = errno;
-    // Its caller is gone: the file stays, as if it had died a moment later.
-    if (error == ENOENT) return;
+    const int number = ::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_ADDFD, &added);
+    if (number < 0) return -errno;
+    if (support_.addfd_send) return 0;
+    // In two steps: between them a signal may take the caller away, which then has a descriptor that it knows not of.
+    return respond(cookie, 0, 0, number) ? 0 : -ENOENT;
+}
+
+void Supervisor::install(const seccomp_notif& notification, const Call& call, Answer answer) {
+    const int error = hand_over(notification.id, call, answer);
+    if (error == 0) return;
+    // Its caller is gone: the file stays, as if it had died a moment later, or will come again for it. Which of the two
+    // errnos depends on when it went.
+    if (error == -ENOENT || error == -ESRCH) return keep_done(notification, call, std::move(answer));
     if (hold_lock() == 0) {
         const HeldLock held(own_lock_.get());
         unmake(answer);
     }
-    respond(cookie, error);
+    (void)respond(notification.id, -error);
 }
 
-void Supervisor::deny(std::uint64_t cookie, const Caller& caller, wire::Denied denied) {
+void Supervisor::keep_done(const seccomp_notif& notification, const Call& call, Answer answer) {
+    if (!support_.wait_killable) interrupted_.keep_done(notification, call, std::move(answer));
+}
+
+/// A call that is made anew while the host still thinks about its first try.
+bool Supervisor::is_pending_again(const seccomp_notif& notification) {
+    if (support_.wait_killable) return false;
+    for (auto& [id, pending] : pending_) {
+        const seccomp_notif& first = pending.notification;
+        if (first.pid != notification.pid || std::memcmp(&first.data, &notification.data, sizeof first.data) != 0)
+            continue;
+        pending.notification = notification;
+        return true;
+    }
+    return false;
+}
+
+void Supervisor::deny(const seccomp_notif& notification, const Caller& caller, wire::Denied denied) {
+    const std::uint64_t cookie = notification.id;
     const int error = denied.error;
     denied.pid = caller.process();
     denied.program = caller.program();
     denied.probe = denied.probe || is_known_probe(denied.operation, denied.resolved);
-    if (!is_valid(cookie)) return;
+    if (!is_valid(cookie) || is_pending_again(notification)) return;
     denied.id = next_id_++;
     denied.folded = folded_;
     const bool told = reported_ < kMostReported && pending_.size() < kMaxPending && report_(denied);
     if (!told) {
         ++folded_;
         last_folded_ = std::move(denied);
-        return respond(cookie, error);
+        return refuse_told(notification, error);
     }
     ++reported_;
     folded_ = 0;
-    pending_[denied.id] = {cookie, error};
+    pending_[denied.id] = {notification, error};
+}
+
+/// Refuses a call that needs no further telling, should it come again.
+void Supervisor::refuse_told(const seccomp_notif& notification, int error) {
+    if (!respond(notification.id, error) && !support_.wait_killable)
+        interrupted_.keep_refused(static_cast<pid_t>(notification.pid), notification.data, error);
 }
 
 void Supervisor::report_folded() {
@@ -300,17 +290,20 @@ void Supervisor::on_acknowledged(std::uint64_t id) {
     if (found == pending_.end()) return;
     const Pending pending = found->second;
     pending_.erase(found);
-    respond(pending.cookie, pending.error);
+    refuse_told(pending.notification, pending.error);
 }
 
-void Supervisor::respond(std::uint64_t cookie, int error, unsigned flags) {
+void Supervisor::let_go_on(std::uint64_t cookie) { (void)respond(cookie, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE); }
+
+bool Supervisor::respond(std::uint64_t cookie, int error, unsigned flags, std::int64_t value) {
     seccomp_notif_resp response{};
     response.id = cookie;
+    response.val = value;
     response.error = -error;
     response.flags = flags;
-    // ENOENT: the caller died or was interrupted, and needs no answer. Nothing else can fail here.
-    sys::raw_syscall(SYS_ioctl, listener_.get(), static_cast<long>(SECCOMP_IOCTL_NOTIF_SEND),
-                     sys::word(&response));
+    // ENOENT: the caller died or was interrupted, and hears nothing. Nothing else can fail here.
+    return sys::raw_syscall(SYS_ioctl, listener_.get(), static_cast<long>(SECCOMP_IOCTL_NOTIF_SEND),
+                            sys::word(&response)) >= 0;
 }
 
 }  // namespace sandpipe::launcher

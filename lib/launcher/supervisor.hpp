@@ -11,12 +11,19 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/interrupted_calls.hpp"
 #include "launcher/supervised_act.hpp"
 #include "launcher/supervised_socket.hpp"
 #include "wire/messages.hpp"
 #include "wire/session_plan.hpp"
 
 namespace sandpipe::launcher {
+
+/// What the kernel has for supervisors.
+struct SupervisorSupport {
+    bool addfd_send = false;     ///< SECCOMP_ADDFD_FLAG_SEND
+    bool wait_killable = false;  ///< the commands' filter has SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+};
 
 /// Answers the notified system calls of one command (seccomp_unotify(2)). Lives in the init, is
 /// single-threaded, and never blocks: a refused call waits for the host's acknowledgement as a pending id
@@ -31,9 +38,11 @@ class Supervisor {
     /// about to make something. `session_file` is a file that the session's supervisors share (a memfd of
     /// the cell), held by flock(2) from looking until acting; it must stay open. The kernel gives it up when
     /// its holder dies. -1: there is no other supervisor. `owner` is another number for each.
-    Supervisor(const wire::SessionPlan& plan, Report report, int session_file = -1, std::int64_t owner = 1)
+    Supervisor(const wire::SessionPlan& plan, Report report, SupervisorSupport support, int session_file = -1,
+               std::int64_t owner = 1)
         : plan_(plan),
           report_(std::move(report)),
+          support_(support),
           session_file_(session_file),
           registry_(session_file, owner),
           sockets_(plan, registry_) {}
@@ -58,7 +67,7 @@ class Supervisor {
 
   private:
     struct Pending {
-        std::uint64_t cookie = 0;  // seccomp's id of the call
+        seccomp_notif notification{};
         int error = 0;
     };
 
@@ -73,12 +82,19 @@ class Supervisor {
     [[nodiscard]] bool has_own_root(const Caller& caller) const;
     [[nodiscard]] int hold_lock();
     [[nodiscard]] bool is_valid(std::uint64_t cookie) const;
-    void install(std::uint64_t cookie, const Call& call, const Answer& answer);
-    void deny(std::uint64_t cookie, const Caller& caller, wire::Denied denied);
-    void respond(std::uint64_t cookie, int error, unsigned flags = 0);
+    [[nodiscard]] int hand_over(std::uint64_t cookie, const Call& call, const Answer& answer);
+    void install(const seccomp_notif& notification, const Call& call, Answer answer);
+    void keep_done(const seccomp_notif& notification, const Call& call, Answer answer);
+    [[nodiscard]] bool is_pending_again(const seccomp_notif& notification);
+    void deny(const seccomp_notif& notification, const Caller& caller, wire::Denied denied);
+    void refuse_told(const seccomp_notif& notification, int error);
+    void let_go_on(std::uint64_t cookie);
+    /// False: nobody heard it.
+    [[nodiscard]] bool respond(std::uint64_t cookie, int error, unsigned flags = 0, std::int64_t value = 0);
 
     const wire::SessionPlan& plan_;
     Report report_;
+    const SupervisorSupport support_;
     int session_file_;
     unique_fd own_lock_;
     SocketRegistry registry_;
@@ -93,6 +109,7 @@ class Supervisor {
     std::uint64_t folded_ = 0;  // refused calls that no report stands for yet
     wire::Denied last_folded_;
     std::unordered_map<std::uint64_t, Pending> pending_;
+    InterruptedCalls interrupted_;
 };
 
 }  // namespace sandpipe::launcher

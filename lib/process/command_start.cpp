@@ -136,6 +136,8 @@ void CommandCore::on_started(const wire::Started& message) {
     status_ = Exited{};
     runtime_->log(LogLevel::info, id_,
                   "started " + fields_.program + " as pid " + std::to_string(message.pid));
+    if (fields_.session)
+        for (const std::string& notice : fields_.session->notices()) sequencer_.on_warning(Warning{0, {}, notice});
     if (timeout_ != kNoTimeout) arm(io_->deadline, later(started_at_, timeout_), &CommandCore::on_deadline);
     for (std::size_t pipe = 0; pipe < 2; ++pipe) read_when_ready(pipe);
     if (const auto* bytes = std::get_if<Input::Bytes>(&fields_.input.source())) {

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <vector>
 
+#include "sys/close_range.hpp"
 #include "sys/descriptors.hpp"
 #include "sys/raw_syscall.hpp"
 
@@ -39,6 +40,8 @@ struct Script {
     int control = -1;
     int host = -1;
     int image = -1;
+    const char* without = nullptr;  // what the helper is not to use; null: nothing
+    bool close_by_call = true;
     int error = 0;
     int pid = -1;
     int pidfd = -1;  // a number in the table of descriptors that the intermediate shares with us
@@ -58,8 +61,8 @@ constexpr std::size_t kStackBytes = 16 * 1024;
     if (error >= 0) error = raw_syscall(SYS_dup3, host, kHostFd, 0);
     if (error >= 0) error = raw_syscall(SYS_dup3, image, kImageFd, O_CLOEXEC);
     // Whatever the host had open, CLOEXEC or not, goes no further.
-    if (error >= 0) error = raw_syscall(SYS_close_range, kImageFd + 1, ~0U, 0);
-    const char* argv[] = {"sandpipe-launcher", nullptr};
+    if (error >= 0) error = sys::close_range(kImageFd + 1, ~0U, script.close_by_call);
+    const char* argv[] = {"sandpipe-launcher", script.without ? "without" : nullptr, script.without, nullptr};
     const char* envp[] = {nullptr};
     if (error >= 0)
         error = raw_syscall(SYS_execveat, kImageFd, word(""), word(argv), word(envp), AT_EMPTY_PATH);
@@ -94,9 +97,9 @@ class SignalsBlocked {
 };
 
 /// 0, or what stopped it. `pidfd` and `helper_pid` are the helper's.
-int run_image(int control, int host, int image, unique_fd& pidfd, int& helper_pid) {
+int run_image(Script script, unique_fd& pidfd, int& helper_pid) {
     std::vector<char> stacks(2 * kStackBytes);
-    Script script{control, host, image, 0, -1, -1, stacks.data() + kStackBytes};
+    script.helper_stack = stacks.data() + kStackBytes;
     const SignalsBlocked blocked;
     // No exit signal: a "clone child" (wait(2), __WCLONE), which the host's own waits pass over. It shares
     // our descriptors, so that the helper's pidfd appears here; the helper itself gets a copy.
@@ -132,7 +135,7 @@ struct Attempt {
 
 class Start {
   public:
-    Start() {
+    explicit Start(const wire::FeatureLimits& limits) : limits_(limits), without_(wire::to_words(limits)) {
         sys::SocketPair pair;
         int error = sys::make_socket_pair(pair);
         if (error == 0) error = sys::open_pidfd(::getpid(), host_);
@@ -143,16 +146,16 @@ class Start {
     }
 
     bool embedded() {
-        int error = 0;
-        const int image = embedded_image(error);
-        if (error == 0) error = run_image(helper_end_.get(), host_.get(), image, process_.pidfd, process_.pid);
+        int error = limits_.memfd_exec ? 0 : EACCES;
+        const int image = error == 0 ? embedded_image(error) : -1;
+        if (error == 0) error = run(image);
         return note("the embedded image in a memfd", error);
     }
 
     bool file(const std::filesystem::path& path) {
         unique_fd image;
         int error = -sys::open_file(path.c_str(), O_RDONLY, 0, image);
-        if (error == 0) error = run_image(helper_end_.get(), host_.get(), image.get(), process_.pidfd, process_.pid);
+        if (error == 0) error = run(image.get());
         return note(path.string(), error);
     }
 
@@ -174,11 +177,23 @@ class Start {
     }
 
   private:
+    int run(int image) {
+        Script script;
+        script.control = helper_end_.get();
+        script.host = host_.get();
+        script.image = image;
+        script.without = without_.empty() ? nullptr : without_.c_str();
+        script.close_by_call = limits_.close_range;
+        return run_image(script, process_.pidfd, process_.pid);
+    }
+
     bool note(std::string what, int error) {
         if (error != 0) attempts_.push_back({std::move(what), error});
         return error == 0;
     }
 
+    const wire::FeatureLimits limits_;
+    const std::string without_;
     unique_fd control_;
     unique_fd helper_end_;
     unique_fd host_;
@@ -188,8 +203,8 @@ class Start {
 
 }  // namespace
 
-LauncherProcess start_launcher(const std::filesystem::path& chosen) {
-    Start start;
+LauncherProcess start_launcher(const std::filesystem::path& chosen, const wire::FeatureLimits& limits) {
+    Start start(limits);
     const bool started =
         chosen.empty() ? start.embedded() || start.file(SANDPIPE_INSTALLED_LAUNCHER) : start.file(chosen);
     if (!started) start.give_up();

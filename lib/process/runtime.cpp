@@ -50,6 +50,17 @@ class RuntimeService : public asio::execution_context::service {
     std::set<std::weak_ptr<RuntimeCore>, std::owner_less<>> cores_;
 };
 
+/// Of a process that has more rights than its caller nobody may take anything away: secure_getenv(3).
+wire::FeatureLimits feature_limits() {
+    const char* words = ::secure_getenv(wire::kFeatureVariable);
+    wire::FeatureLimits limits;
+    if (words && !wire::parse_feature_limits(words, limits))
+        throw Error(Errc::invalid_sandbox_config, std::string(wire::kFeatureVariable) + " is \"" + words +
+                                                      "\"; accepted: landlock, landlock>N, listener, addfd_send,"
+                                                      " wait_killable, close_range, memfd_exec, with commas between");
+    return limits;
+}
+
 }  // namespace
 
 std::uint64_t next_command_id() noexcept {
@@ -61,8 +72,12 @@ RuntimeCore::RuntimeCore(asio::any_io_executor executor, RuntimeOptions options)
     : executor_(std::move(executor)),
       options_(std::move(options)),
       environment_(snapshot_of_environment()),
+      limits_(feature_limits()),
       owner_(::getpid()),
-      launchers_(options_.launchers) {}
+      launchers_(options_.launchers) {
+    if (limits_ != wire::FeatureLimits{})
+        log(LogLevel::warning, 0, std::string(wire::kFeatureVariable) + " takes away " + wire::to_words(limits_));
+}
 
 void RuntimeCore::log(LogLevel level, std::uint64_t command_id, const std::string& text) const {
     if (options_.logger)
@@ -91,7 +106,7 @@ void RuntimeCore::start_launcher_in(Launcher& slot) {
     std::vector<unique_fd> lost;
     if (slot.pidfd) lost.push_back(std::move(slot.pidfd));
     const EndingHelpers ending(std::move(lost));
-    LauncherProcess process = start_launcher(options_.launcher_path);
+    LauncherProcess process = start_launcher(options_.launcher_path, limits_);
     slot.channel = PacketChannel::open(executor_, std::move(process.control));
     slot.pidfd = std::move(process.pidfd);
     slot.pid = process.pid;

@@ -21,6 +21,7 @@
 #include "process/completion.hpp"
 #include "process/packet_channel.hpp"
 #include "process/socket_search.hpp"
+#include "wire/feature_limits.hpp"
 
 namespace sandpipe::detail {
 
@@ -117,6 +118,7 @@ class RuntimeCore : public std::enable_shared_from_this<RuntimeCore> {
     const asio::any_io_executor executor_;
     const RuntimeOptions options_;
     const std::vector<std::string> environment_;
+    const wire::FeatureLimits limits_;
     const pid_t owner_;
     std::atomic<bool> closed_{false};
 

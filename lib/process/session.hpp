@@ -28,6 +28,8 @@ class Session {
     /// Whether the policy lets commands write at `path`, which is resolved, and by which rule it does not.
     [[nodiscard]] virtual wire::Verdict write_verdict(const std::string& path) const = 0;
     [[nodiscard]] virtual bool denials_complete() const noexcept = 0;
+    /// What this machine keeps it from enforcing: each command's stream begins with a Warning for each.
+    [[nodiscard]] virtual const std::vector<std::string>& notices() const noexcept = 0;
     [[nodiscard]] virtual bool closed() const noexcept = 0;
 };
 

@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "process/completion.hpp"
+#include "sandbox/cell_failure.hpp"
+#include "sandbox/given_up.hpp"
 #include "sys/descriptors.hpp"
 #include "wire/messages.hpp"
 
@@ -91,45 +93,13 @@ awaitable<Answer> wait_for_answer(const asio::any_io_executor& executor,
     return detail::await_completion<Answer>(std::move(begin), std::move(on_cancel));
 }
 
-std::string remedy(const wire::Failure& failure) {
-    if (failure.stage == Stage::namespaces && failure.error == ENOSPC)
-        return "; the limit of user namespaces is reached: raise sysctl user.max_user_namespaces";
-    if (failure.stage == Stage::namespaces)
-        return "; user namespaces are restricted here: allow them (sysctl kernel.unprivileged_userns_clone=1,"
-               " kernel.apparmor_restrict_unprivileged_userns=0, or a container profile that permits "
-               "unshare)";
-    if (failure.stage == Stage::landlock)
-        return "; the kernel needs Landlock (5.13 or later, with lsm=landlock)";
-    if (failure.stage == Stage::seccomp)
-        return "; the kernel needs seccomp with user notification (5.14 or later)";
-    return {};
-}
-
-/// A refusal of the machine, as against a path that is wrong or a step that broke.
-bool machine_refuses(const wire::Failure& failure) {
-    switch (failure.stage) {
-        case Stage::namespaces:
-        case Stage::landlock:
-        case Stage::seccomp:
-            return true;
-        default:
-            return failure.error == EPERM || failure.error == ENOSYS;
-    }
-}
-
-[[noreturn]] void throw_failure(const wire::Failure& failure) {
-    const Errc code = machine_refuses(failure) ? Errc::sandbox_unsupported_env : Errc::sandbox_failed;
-    throw Error(code, "the sandbox could not be made: " + std::string(to_string(failure.stage)) + " " +
-                          failure.path + ": " + std::strerror(failure.error) + remedy(failure));
-}
-
-wire::EnforcementFacts facts_from(const Answer& answer) {
+wire::EnforcementFacts facts_from(const Answer& answer, bool weaker) {
     if (answer.timed_out) throw Error(Errc::sandbox_failed, "the sandbox's cell did not answer within 30 s");
     if (!answer.packet) throw Error(Errc::sandbox_failed, "the sandbox's cell ended before it answered");
     wire::CellReady ready;
     wire::Failure failure;
     if (wire::decode(answer.packet->bytes, ready)) return ready.facts;
-    if (wire::decode(answer.packet->bytes, failure)) throw_failure(failure);
+    if (wire::decode(answer.packet->bytes, failure)) throw_cell_failure(failure, weaker);
     throw Error(Errc::sandbox_failed, "the sandbox's cell answered with a message of another protocol");
 }
 
@@ -150,7 +120,7 @@ awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, co
     launcher.control->send(wire::encode(request), std::move(fds));
     start.launcher = launcher.pid;
     Answer answer = co_await wait_for_answer(runtime->executor(), start.channel);
-    start.facts = facts_from(answer);
+    start.facts = facts_from(answer, plan.allow_weaker);
     start.listeners = std::move(answer.packet->fds);
     if (start.listeners.size() != plan.proxy_ports.size())
         throw Error(Errc::sandbox_failed, "the sandbox's cell sent other sockets than it was asked for");
@@ -168,6 +138,7 @@ CellSession::CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart
       rules_(plan.rules),
       roots_(rules_.writable_roots()),
       denials_complete_(start.facts.denials && plan.rules.enabled),
+      notices_(describe(start.facts.given_up)),
       id_(runtime_->next_id()) {}
 
 CellSession::~CellSession() {

@@ -55,6 +55,7 @@ class CellSession final : public detail::Session,
     [[nodiscard]] const std::vector<std::string>& writable_roots() const noexcept override { return roots_; }
     [[nodiscard]] wire::Verdict write_verdict(const std::string& path) const override { return rules_.write(path); }
     [[nodiscard]] bool denials_complete() const noexcept override { return denials_complete_; }
+    [[nodiscard]] const std::vector<std::string>& notices() const noexcept override { return notices_; }
     [[nodiscard]] bool closed() const noexcept override { return closed_; }
 
     [[nodiscard]] bool is_command() const noexcept override { return false; }
@@ -79,6 +80,7 @@ class CellSession final : public detail::Session,
     const wire::AccessRules rules_;
     const std::vector<std::string> roots_;
     const bool denials_complete_;
+    const std::vector<std::string> notices_;
     const std::uint64_t id_;
     std::atomic<bool> closed_{false};
     std::shared_ptr<ProxyServer> proxies_;  // none without domain rules

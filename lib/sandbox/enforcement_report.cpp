@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <utility>
 
+#include "given_up.hpp"
 #include "make_report.hpp"
 
 namespace sandpipe {
@@ -14,13 +16,19 @@ namespace {
 using wire::EnforcementFacts;
 using wire::SessionPlan;
 
-// landlock(7): the version that can tell truncation from writing.
+// landlock(7): the versions that know moving between directories, and truncation.
+constexpr int kReferAbi = 2;
 constexpr int kFullLandlockAbi = 3;
 
 struct Finding {
     Enforced enforced = Enforced::full;
     std::string detail;
 };
+
+bool is_given_up(const EnforcementFacts& facts, std::string_view mechanism) {
+    return std::any_of(facts.given_up.begin(), facts.given_up.end(),
+                       [&](const wire::GivenUp& given) { return given.mechanism == mechanism; });
+}
 
 Finding always(const EnforcementFacts&, const SessionPlan&) { return {}; }
 
@@ -31,8 +39,11 @@ Finding namespaces(const EnforcementFacts& facts, const SessionPlan&) {
 
 Finding filesystem(const EnforcementFacts& facts, const SessionPlan& plan) {
     if (!plan.filesystem_enforced) return {Enforced::none, "filesystem.disabled is true"};
-    if (facts.landlock_abi > 0) return {};
-    return {Enforced::partial, "by mounts alone, without Landlock"};
+    if (facts.landlock_abi <= 0)
+        return {Enforced::partial, facts.denials ? "by mounts and the supervisor, without Landlock"
+                                                 : "by mounts alone, without Landlock and supervisor"};
+    if (is_given_up(facts, "names")) return {Enforced::partial, "by mounts and Landlock, without a supervisor"};
+    return {};
 }
 
 Finding denied_reads(const EnforcementFacts&, const SessionPlan& plan) {
@@ -60,13 +71,24 @@ Finding landlock(const EnforcementFacts& facts, const SessionPlan& plan) {
     if (!plan.filesystem_enforced) return {Enforced::none, "filesystem.disabled is true"};
     const std::string version = "ABI " + std::to_string(facts.landlock_abi);
     if (facts.landlock_abi >= kFullLandlockAbi) return {Enforced::full, version};
-    return {Enforced::partial, version + "; from ABI 3 (Linux 6.2) truncation is covered too"};
+    if (facts.landlock_abi < kReferAbi)
+        return {Enforced::partial, version + "; before ABI 2 (Linux 5.19) nothing can be moved or linked to another"
+                                             " directory (EXDEV), and truncation is left to mounts and the supervisor"};
+    return {Enforced::partial, version + "; before ABI 3 (Linux 6.2) truncation is left to mounts and the supervisor"};
 }
 
 Finding denials(const EnforcementFacts& facts, const SessionPlan&) {
+    if (facts.listener_error == EBUSY)
+        return {Enforced::partial,
+                "this process runs below another seccomp listener, and the kernel allows no second one: refused calls"
+                " fail, but are not listed, and UNIX sockets exist in pairs only"};
     if (!facts.denials)
         return {Enforced::partial,
-                "no notification from seccomp here: refused calls fail, but are not listed"};
+                "no notification from seccomp here: refused calls fail, but are not listed, and UNIX sockets exist in"
+                " pairs only"};
+    if (!facts.addfd_send)
+        return {Enforced::full, "signals may interrupt a judged call, and a new file may be left open then (Linux before"
+                                " 5.14)"};
     if (facts.wait_killable) return {};
     return {Enforced::full, "signals may interrupt a judged call (Linux before 5.19)"};
 }
@@ -104,11 +126,12 @@ constexpr std::array kRows{
 };
 
 /// What a weaker session gave up is never reported as enforced, and never left out.
-void mark_given_up(EnforcementReport& report, const std::string& name) {
-    const auto found = std::find_if(report.mechanisms.begin(), report.mechanisms.end(),
-                                    [&](const Mechanism& mechanism) { return mechanism.name == name; });
+void mark_given_up(EnforcementReport& report, const wire::GivenUp& given_up) {
+    const auto found =
+        std::find_if(report.mechanisms.begin(), report.mechanisms.end(),
+                     [&](const Mechanism& mechanism) { return mechanism.name == given_up.mechanism; });
     Mechanism& mechanism = found != report.mechanisms.end() ? *found : report.mechanisms.emplace_back();
-    mechanism = {name, Enforced::none, "given up, because this machine refuses it"};
+    mechanism = {given_up.mechanism, Enforced::none, describe(given_up), true};
 }
 
 }  // namespace
@@ -143,9 +166,9 @@ EnforcementReport make_report(const EnforcementFacts& facts, const SessionPlan& 
     for (const Row& row : kRows) {
         if (!row.applies(plan)) continue;
         Finding finding = row.find(facts, plan);
-        report.mechanisms.push_back({std::string(row.name), finding.enforced, std::move(finding.detail)});
+        report.mechanisms.push_back({std::string(row.name), finding.enforced, std::move(finding.detail), false});
     }
-    for (const std::string& name : facts.given_up) mark_given_up(report, name);
+    for (const wire::GivenUp& given_up : facts.given_up) mark_given_up(report, given_up);
     return report;
 }
 

@@ -16,6 +16,7 @@
 #include "sandbox/make_enforcer.hpp"
 #include "sandbox/make_report.hpp"
 #include "sandbox/narrow_policy.hpp"
+#include "sandbox/narrowing.hpp"
 #include "sandbox/network/proxy_variables.hpp"
 #include "sandbox/path_facts.hpp"
 #include "sandbox/session_base.hpp"
@@ -66,31 +67,39 @@ void check_wrap(const CellSession& session, const InvocationFields& fields) {
     (void)session.environment(fields.env);
 }
 
-/// What concerns the session as a whole is told to each sink once.
-void tell_warnings(const CellSession& session, const std::vector<std::string>& warnings,
-                   const InvocationFields& fields) {
+/// What concerns a session as a whole.
+struct SessionFacts {
+    EnforcementReport report;
+    std::vector<std::string> warnings;
+    std::string narrowing;  ///< what was taken away from the session that it was made from; "" for any other
+};
+
+/// Told to each sink once.
+void tell_session(const CellSession& session, const SessionFacts& facts, const InvocationFields& fields) {
     if (!fields.audit || !fields.audit->book().introduces(session.id())) return;
-    for (const std::string& warning : warnings) fields.audit->record(0, PolicyWarning{warning});
+    if (!facts.narrowing.empty()) fields.audit->record(0, Narrowed{facts.narrowing});
+    for (const Mechanism& mechanism : facts.report.mechanisms)
+        if (mechanism.given_up) fields.audit->record(0, Weaker{mechanism.name, mechanism.detail});
+    for (const std::string& warning : facts.warnings) fields.audit->record(0, PolicyWarning{warning});
 }
 
 awaitable<std::shared_ptr<SandboxEnforcer>> make_session(std::shared_ptr<detail::RuntimeCore> core,
-                                                         SrtEnforcerOptions options, ProxySettings proxies);
+                                                         SrtEnforcerOptions options, ProxySettings proxies,
+                                                         std::string narrowing);
 
 class SrtEnforcer final : public SandboxEnforcer {
   public:
     SrtEnforcer(std::shared_ptr<detail::RuntimeCore> runtime, std::shared_ptr<CellSession> session,
-                SrtEnforcerOptions options, ProxySettings proxies, EnforcementReport report,
-                std::vector<std::string> warnings)
+                SrtEnforcerOptions options, ProxySettings proxies, SessionFacts facts)
         : runtime_(std::move(runtime)),
           session_(std::move(session)),
           options_(std::move(options)),
           proxies_(std::move(proxies)),
-          report_(std::move(report)),
-          warnings_(std::move(warnings)) {}
+          facts_(std::move(facts)) {}
 
     // The coroutine has copies: it may begin after this object has gone.
     awaitable<BinaryInvocation> wrap(BinaryInvocation invocation) override {
-        return wrap_in(session_, warnings_, std::move(invocation));
+        return wrap_in(session_, facts_, std::move(invocation));
     }
 
     awaitable<CommandStream> run(BinaryInvocation invocation) override {
@@ -108,12 +117,13 @@ class SrtEnforcer final : public SandboxEnforcer {
         if (session_->closed()) throw Error(Errc::sandbox_not_initialized, "the sandbox session is closed");
         SrtEnforcerOptions narrower = options_;
         narrower.policy = narrow_policy(options_.policy, policy, options_.workspace, options_.bin_shell);
-        return make_session(runtime_, std::move(narrower), proxies_);
+        std::string narrowing = describe_narrowing(options_.policy, narrower.policy);
+        return make_session(runtime_, std::move(narrower), proxies_, std::move(narrowing));
     }
 
     [[nodiscard]] const SandboxPolicy& policy() const override { return options_.policy; }
-    [[nodiscard]] const EnforcementReport& enforcement() const override { return report_; }
-    [[nodiscard]] const std::vector<std::string>& warnings() const override { return warnings_; }
+    [[nodiscard]] const EnforcementReport& enforcement() const override { return facts_.report; }
+    [[nodiscard]] const std::vector<std::string>& warnings() const override { return facts_.warnings; }
 
     awaitable<void> close() override {
         const auto runtime = runtime_;
@@ -136,11 +146,11 @@ class SrtEnforcer final : public SandboxEnforcer {
     }
 
   private:
-    static awaitable<BinaryInvocation> wrap_in(std::shared_ptr<CellSession> session,
-                                               std::vector<std::string> warnings, BinaryInvocation invocation) {
+    static awaitable<BinaryInvocation> wrap_in(std::shared_ptr<CellSession> session, SessionFacts facts,
+                                               BinaryInvocation invocation) {
         InvocationFields& fields = invocation.fields();
         check_wrap(*session, fields);
-        tell_warnings(*session, warnings, fields);
+        tell_session(*session, facts, fields);
         if (!fields.entry) {
             fields.session = session;
             session->entrance().admit(fields);
@@ -152,8 +162,7 @@ class SrtEnforcer final : public SandboxEnforcer {
     const std::shared_ptr<CellSession> session_;
     const SrtEnforcerOptions options_;  // the workspace resolved
     const ProxySettings proxies_;
-    const EnforcementReport report_;
-    const std::vector<std::string> warnings_;
+    const SessionFacts facts_;
 };
 
 }  // namespace
@@ -168,16 +177,15 @@ awaitable<std::shared_ptr<SandboxEnforcer>> make_enforcer(Runtime& runtime, SrtE
     core->check_usable();
     check_bin_shell(options.bin_shell);
     check_names(options.env_allow_list);
-    if (options.enable_weaker_nested_sandbox)
-        throw Error(Errc::invalid_sandbox_config, "enableWeakerNestedSandbox is not supported yet");
     options.workspace = find_workspace(options.workspace);
-    return make_session(core, std::move(options), std::move(proxies));
+    return make_session(core, std::move(options), std::move(proxies), {});
 }
 
 namespace {
 
 awaitable<std::shared_ptr<SandboxEnforcer>> make_session(std::shared_ptr<detail::RuntimeCore> core,
-                                                         SrtEnforcerOptions options, ProxySettings proxies) {
+                                                         SrtEnforcerOptions options, ProxySettings proxies,
+                                                         std::string narrowing) {
     core->check_usable();
     const HostPathFacts host;
     CompiledPolicy compiled =
@@ -187,17 +195,17 @@ awaitable<std::shared_ptr<SandboxEnforcer>> make_session(std::shared_ptr<detail:
         environment_of(options, core->environment(), compiled.git_safe_directories);
     if (!compiled.domains.empty())
         environment.network = proxy_variables(compiled.domains, compiled.plan.filesystem_enforced);
+    compiled.plan.allow_weaker = options.enable_weaker_nested_sandbox;
     make_directories(compiled.create_directories);
     CellStart start = co_await start_cell(core, compiled.plan);
-    EnforcementReport report = make_report(start.facts, compiled.plan);
+    SessionFacts facts{make_report(start.facts, compiled.plan), std::move(compiled.warnings), std::move(narrowing)};
     std::vector<unique_fd> listeners = std::move(start.listeners);
     auto session =
         std::make_shared<CellSession>(core, std::move(start), compiled.plan, std::move(environment));
     core->join(session->id(), session);
     if (!listeners.empty()) session->serve_proxies(std::move(listeners), std::move(compiled.domains), proxies);
     std::shared_ptr<SandboxEnforcer> enforcer = std::make_shared<SrtEnforcer>(
-        core, std::move(session), std::move(options), std::move(proxies), std::move(report),
-        std::move(compiled.warnings));
+        core, std::move(session), std::move(options), std::move(proxies), std::move(facts));
     co_return enforcer;
 }
 

@@ -91,6 +91,10 @@ class SrtFile {
                 return warn(place + " means nothing on Linux and is ignored");
             case SrtTreatment::not_here:
                 return warn(place + " means nothing to sandpipe and is ignored");
+            case SrtTreatment::weaker:
+                if (asks_for_nothing(value)) return;
+                return warn(place + " is not taken from settings: ask for it by --weaker-nested, or by"
+                                    " SrtEnforcerOptions::enable_weaker_nested_sandbox");
             case SrtTreatment::restricts:
                 if (!asks_for_nothing(value))
                     refuse(place + " is not enforced by this version; leave it out");

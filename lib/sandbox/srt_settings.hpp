@@ -14,6 +14,7 @@ enum class SrtTreatment : std::uint8_t {
     needless,      ///< asks for what is so anyway: no warning
     not_on_linux,  ///< means nothing on Linux
     not_here,      ///< a tool, a report or a grant that this library does not have
+    weaker,        ///< enable_weaker_nested_sandbox, which no file of settings switches on
     restricts,     ///< would have to be enforced, and is not: an error unless it is off
 };
 
@@ -52,7 +53,7 @@ inline constexpr std::array kSrtKeys{
     SrtKey{"git", "safeDirectories", SrtTreatment::safe_directories},
     SrtKey{"", "credentials", SrtTreatment::credentials},
     SrtKey{"", "allowNestedUserNamespaces", SrtTreatment::taken},
-    SrtKey{"", "enableWeakerNestedSandbox", SrtTreatment::not_here},
+    SrtKey{"", "enableWeakerNestedSandbox", SrtTreatment::weaker},
     SrtKey{"", "ignoreViolations", SrtTreatment::not_here},
     SrtKey{"", "mandatoryDenySearchDepth", SrtTreatment::not_here},
     SrtKey{"", "ripgrep", SrtTreatment::not_here},

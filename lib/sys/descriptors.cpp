@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "close_range.hpp"
 #include "raw_syscall.hpp"
 
 #ifndef MFD_EXEC
@@ -110,16 +111,17 @@ int set_nonblocking(int fd) noexcept {
     return result_of(::fcntl(fd, F_SETFL, flags | O_NONBLOCK));
 }
 
-void close_all_but(std::vector<int> keep) noexcept {
+int close_all_but(std::vector<int> keep, bool by_call) noexcept {
     std::sort(keep.begin(), keep.end());
     unsigned next = kFirstFree;
+    int error = 0;
     for (const int fd : keep) {
         if (fd < kFirstFree) continue;
         const auto kept = static_cast<unsigned>(fd);
-        if (kept > next) raw_syscall(SYS_close_range, next, kept - 1, 0);
+        if (kept > next && error == 0) error = close_range(next, kept - 1, by_call);
         next = kept + 1;
     }
-    raw_syscall(SYS_close_range, next, ~0U, 0);
+    return error == 0 ? close_range(next, ~0U, by_call) : error;
 }
 
 }  // namespace sandpipe::sys

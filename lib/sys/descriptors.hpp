@@ -39,7 +39,8 @@ struct SocketPair {
 /// Moves `fd` to a number of at least 3.
 [[nodiscard]] int lift(unique_fd& fd) noexcept;
 
-/// Closes every descriptor from 3 on but those of `keep`, however many there are (close_range(2)).
-void close_all_but(std::vector<int> keep) noexcept;
+/// Closes every descriptor from 3 on but those of `keep`, however many there are. Errors and `by_call` as of
+/// `close_range` (close_range.hpp).
+[[nodiscard]] int close_all_but(std::vector<int> keep, bool by_call = true) noexcept;
 
 }  // namespace sandpipe::sys

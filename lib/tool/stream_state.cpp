@@ -1,5 +1,6 @@
 #include "stream_state.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "overloaded.hpp"
@@ -20,6 +21,7 @@ StreamState::StreamState(CommandStream stream, StreamParts parts, AuditRelay sin
     : stream_(std::move(stream)),
       session_(std::move(parts.session)),
       program_(std::move(parts.program)),
+      told_warnings_(std::move(parts.told_warnings)),
       sinks_(std::move(sinks)),
       transcript_(CallFacts{std::move(parts.call_id), stream_.id()}, std::string(stream_.marker()),
                   parts.text_limit, std::move(parts.redactor), std::move(parts.artifact)) {}
@@ -41,7 +43,11 @@ void StreamState::tell(const OutputEvent& event) const {
     const Overloaded cases{
         [](const OutputChunk&) {},
         [&](const Denial& denial) { sinks_.tell(id, DeniedAct{denial}); },
-        [&](const Warning& warning) { sinks_.tell(id, PolicyWarning{warning.text}); },
+        [&](const Warning& warning) {
+            const bool told = std::find(told_warnings_.begin(), told_warnings_.end(), warning.text) !=
+                              told_warnings_.end();
+            if (!told) sinks_.tell(id, PolicyWarning{warning.text});
+        },
         [&](const Finished& end) {
             if (const auto* start = std::get_if<NotStarted>(&end.result.status))
                 sinks_.tell(id, StartFailed{program_, *start});

@@ -23,6 +23,7 @@ struct StreamParts {
     std::size_t text_limit = 0;
     std::shared_ptr<const PathRedactor> redactor;
     std::shared_ptr<SpooledArtifact> artifact;
+    std::vector<std::string> told_warnings;  ///< the sinks know of these already, as `Weaker`
 };
 
 /// A command's stream, and what becomes of its events.
@@ -48,6 +49,7 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     CommandStream stream_;
     std::shared_ptr<SandboxEnforcer> session_;
     const std::string program_;
+    const std::vector<std::string> told_warnings_;
     const AuditRelay sinks_;
     Transcript transcript_;
 };

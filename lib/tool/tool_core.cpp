@@ -66,6 +66,19 @@ std::string listed(const std::vector<std::string>& programs) {
     return text.empty() ? "none" : text;
 }
 
+/// What a session does without, as a whole; each of its streams says it too.
+void tell_weaker(const SandboxEnforcer& session, const AuditRelay& sinks) {
+    for (const Mechanism& mechanism : session.enforcement().mechanisms)
+        if (mechanism.given_up) sinks.tell(0, Weaker{mechanism.name, mechanism.detail});
+}
+
+std::vector<std::string> weaker_texts(const SandboxEnforcer& session) {
+    std::vector<std::string> texts;
+    for (const Mechanism& mechanism : session.enforcement().mechanisms)
+        if (mechanism.given_up) texts.push_back(mechanism.detail);
+    return texts;
+}
+
 void check_artifact(const ToolContext& context) {
     if (!context.artifact) return;
     const ArtifactFacts facts = context.artifact->facts();
@@ -95,9 +108,11 @@ awaitable<Prepared> ToolCore::prepare(nlohmann::json input, ToolContext context)
         co_return Refusal{Errc::sandbox_refused, narrate(decision), answer};
     auto cwd = checked_cwd(request.cwd);
     if (auto* refusal = std::get_if<Refusal>(&cwd)) co_return std::move(*refusal);
+    const AuditRelay sinks = relay(context);
     Found found = co_await session_for(std::move(context));
     if (auto* refusal = std::get_if<Refusal>(&found)) co_return std::move(*refusal);
     const auto session = std::get<std::shared_ptr<SandboxEnforcer>>(found);
+    if (session == options_.enforcer && !told_weaker_.exchange(true)) tell_weaker(*session, sinks);
     co_return Ready{session, invocation_for(*session, request, std::get<std::string>(cwd))};
 }
 
@@ -107,6 +122,7 @@ awaitable<std::shared_ptr<StreamState>> ToolCore::begin(Ready ready, ToolContext
     parts.program = ready.invocation.fields().program;
     parts.call_id = context.call_id;
     parts.text_limit = options_.text_limit;
+    parts.told_warnings = weaker_texts(*ready.session);
     parts.redactor = redactor_;
     parts.artifact = context.artifact ? context.artifact : std::make_shared<SpooledArtifact>(options_.spool);
     const AuditRelay sinks = relay(context);
@@ -167,6 +183,7 @@ awaitable<ToolCore::Found> ToolCore::narrowed(SandboxPolicy policy, ToolContext 
         co_return narrowing_refused(error, context);
     }
     sinks.tell(0, Narrowed{what});
+    tell_weaker(*session, sinks);
     for (const std::string& warning : session->warnings()) sinks.tell(0, PolicyWarning{warning});
     co_return session;
 }

@@ -67,6 +67,7 @@ class ToolCore {
     const std::vector<std::string> programs_;  // allowed_commands, located
     const std::shared_ptr<std::atomic<std::uint64_t>> sink_failures_;
 
+    mutable std::atomic<bool> told_weaker_{false};
     mutable std::mutex mutex_;
     mutable std::shared_ptr<SandboxEnforcer>
         allowed_only_;  // the session for allowed_commands, once there is one

@@ -40,12 +40,14 @@ void decode(Decoder& in, SessionPlan& plan) {
 
 void encode(Encoder& out, const EnforcementFacts& facts) {
     out.number(facts.user_namespace).number(facts.network_namespace).number(facts.landlock_abi);
-    out.number(facts.denials).number(facts.wait_killable).texts(facts.given_up);
+    out.number(facts.denials).number(facts.listener_error).number(facts.addfd_send).number(facts.wait_killable);
+    out.list(facts.given_up, [](Encoder& to, const GivenUp& given) { to.text(given.mechanism).number(given.error); });
 }
 
 void decode(Decoder& in, EnforcementFacts& facts) {
     in.number(facts.user_namespace).number(facts.network_namespace).number(facts.landlock_abi);
-    in.number(facts.denials).number(facts.wait_killable).texts(facts.given_up);
+    in.number(facts.denials).number(facts.listener_error).number(facts.addfd_send).number(facts.wait_killable);
+    in.list(facts.given_up, [](Decoder& from, GivenUp& given) { from.text(given.mechanism).number(given.error); });
 }
 
 }  // namespace sandpipe::wire

@@ -49,14 +49,23 @@ struct SessionPlan {
     std::string workspace;  ///< where commands start unless told otherwise
 };
 
+/// In a weaker session: a mechanism that it does without.
+struct GivenUp {
+    std::string mechanism;   ///< as the EnforcementReport names it
+    std::int32_t error = 0;  ///< errno with which the machine refused it
+    friend bool operator==(const GivenUp&, const GivenUp&) = default;
+};
+
 /// What the cell found that the host has to report.
 struct EnforcementFacts {
     bool user_namespace = false;
     bool network_namespace = false;
-    std::int32_t landlock_abi = 0;      ///< 0: none
-    bool denials = false;               ///< the supervisor's notifications work
-    bool wait_killable = false;         ///< SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
-    std::vector<std::string> given_up;  ///< in a weaker session: what the machine refused, by name
+    std::int32_t landlock_abi = 0;    ///< 0: none
+    bool denials = false;             ///< commands have a supervisor
+    std::int32_t listener_error = 0;  ///< errno of why not
+    bool addfd_send = false;          ///< SECCOMP_ADDFD_FLAG_SEND
+    bool wait_killable = false;       ///< SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+    std::vector<GivenUp> given_up;
 };
 
 void encode(Encoder& out, const SessionPlan& plan);

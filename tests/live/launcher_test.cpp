@@ -3,7 +3,13 @@
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
 
+#include <sandpipe/error.hpp>
+
+#include <sys/statvfs.h>
+#include <unistd.h>
+
 #include <csignal>
+#include <cstdlib>
 
 #include "support/process_fixture.hpp"
 #include "support/run_program.hpp"
@@ -70,6 +76,60 @@ TEST_F(LauncherTest, NamedByTheHost) {
     ASSERT_TRUE(std::holds_alternative<NotStarted>(result.status));
     EXPECT_EQ(std::get<NotStarted>(result.status).stage, Stage::launcher);
     EXPECT_THAT(std::get<NotStarted>(result.status).hint, ::testing::HasSubstr("/no/such/launcher"));
+}
+
+/// For Runtimes that are made while it lives.
+class Without {
+  public:
+    explicit Without(const char* features) { ::setenv("SANDPIPE_TEST_WITHOUT", features, 1); }
+    Without(const Without&) = delete;
+    Without& operator=(const Without&) = delete;
+    ~Without() { ::unsetenv("SANDPIPE_TEST_WITHOUT"); }
+};
+
+TEST_F(LauncherTest, AFileServesWhereNoMemfdCanBeExecuted) {
+    const Without memfd("memfd_exec");
+    RuntimeOptions options;
+    options.launcher_path = SANDPIPE_LAUNCHER;
+    use(options);
+    EXPECT_EQ(exec(sh("readlink /proc/$PPID/exe")).out, SANDPIPE_LAUNCHER);
+}
+
+TEST_F(LauncherTest, AFileWhereNothingMayBeExecutedIsNamed) {
+    struct statvfs place {};
+    if (::statvfs("/dev/shm", &place) < 0 || !(place.f_flag & ST_NOEXEC))
+        GTEST_SKIP() << "/dev/shm is not mounted noexec on this machine";
+    const std::filesystem::path file = "/dev/shm/sandpipe-test-" + std::to_string(::getpid());
+    std::filesystem::copy_file(SANDPIPE_LAUNCHER, file);
+    RuntimeOptions options;
+    options.launcher_path = file;
+    use(options);
+    const BinaryExecResult result = exec(command("true"));
+    std::filesystem::remove(file);
+    ASSERT_TRUE(std::holds_alternative<NotStarted>(result.status));
+    const std::string& hint = std::get<NotStarted>(result.status).hint;
+    EXPECT_THAT(hint, ::testing::HasSubstr(file.string()));
+    EXPECT_THAT(hint, ::testing::HasSubstr("Permission denied"));
+}
+
+TEST_F(LauncherTest, WithoutCloseRangeCommandsHaveTheSameDescriptors) {
+    const Without call("close_range");
+    use({});
+    const ResultBox neighbour = spawn(sh("sleep 600"));
+    ASSERT_TRUE(drive_until([this] { return own_commands().size() >= 2; }));
+    EXPECT_EQ(exec(command("ls").args("/proc/self/fd")).out, "0\n1\n2\n3");
+    drop_runtime();
+}
+
+TEST_F(LauncherTest, UnknownFeaturesAreRefused) {
+    const Without nonsense("gravity");
+    try {
+        const Runtime refused(io().get_executor());
+        FAIL() << "a test that takes away something else than it thinks proves nothing";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.errc(), Errc::invalid_sandbox_config);
+        EXPECT_THAT(error.text(), ::testing::HasSubstr("gravity"));
+    }
 }
 
 TEST_F(LauncherTest, ManyCommandsLeaveNothing) {

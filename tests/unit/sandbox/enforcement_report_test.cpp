@@ -18,6 +18,7 @@ struct Session {
         facts.network_namespace = true;
         facts.landlock_abi = 7;
         facts.denials = true;
+        facts.addfd_send = true;
         facts.wait_killable = true;
     }
     [[nodiscard]] std::string of(const char* mechanism) const {
@@ -80,12 +81,17 @@ TEST(EnforcementReport, SaysWhatThePolicySwitchedOff) {
 
 TEST(EnforcementReport, WhatWasGivenUpIsNeverCalledEnforced) {
     Session session;
-    session.facts.given_up = {"ipc", "proc"};
+    session.facts.given_up = {{"ipc", EPERM}, {"proc", EACCES}};
     EXPECT_EQ(session.of("ipc"), "none");
     EXPECT_EQ(session.of("proc"), "none");
     const nlohmann::json json = make_report(session.facts, session.plan).to_json();
     EXPECT_EQ(json["ipc"]["enforced"], "none");
-    EXPECT_NE(json["ipc"]["detail"], "");
+    const std::string detail = json["ipc"]["detail"];
+    EXPECT_NE(detail.find("Operation not permitted"), std::string::npos) << detail;
+    EXPECT_NE(detail.find("message queues"), std::string::npos) << detail;
+    const EnforcementReport report = make_report(session.facts, session.plan);
+    EXPECT_TRUE(report.find("proc")->given_up);
+    EXPECT_FALSE(report.find("network")->given_up);
     EXPECT_EQ(json["seccomp"], (nlohmann::json{{"enforced", "full"}, {"detail", ""}}));
 }
 

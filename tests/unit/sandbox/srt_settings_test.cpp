@@ -81,13 +81,18 @@ TEST(SrtSettings, AllThatMeansNothingHereIsAWarning) {
         "enableWeakerNetworkIsolation": false, "allowAppleEvents": false})");
     EXPECT_EQ(settings.warnings,
               (Texts{"allowAppleEvents means nothing on Linux and is ignored",
-                     "enableWeakerNestedSandbox means nothing to sandpipe and is ignored",
                      "enableWeakerNetworkIsolation means nothing on Linux and is ignored",
                      "ignoreViolations means nothing to sandpipe and is ignored",
                      "network.allowAllUnixSockets means nothing to sandpipe and is ignored",
                      "network.allowLocalBinding means nothing on Linux and is ignored",
                      "network.allowUnixSockets means nothing on Linux and is ignored"}));
     EXPECT_TRUE(settings.policy.network.allow_unix_sockets.empty());
+}
+
+TEST(SrtSettings, AFileMakesNoSandboxWeaker) {
+    const SrtSettings settings = read(R"({"enableWeakerNestedSandbox": true})");
+    ASSERT_EQ(settings.warnings.size(), 1U);
+    EXPECT_NE(settings.warnings[0].find("--weaker-nested"), std::string::npos) << settings.warnings[0];
 }
 
 TEST(SrtSettings, LiteralPathsGlobsAndGit) {

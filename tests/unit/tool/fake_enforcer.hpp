@@ -43,10 +43,11 @@ class FakeEnforcer final : public SandboxEnforcer {
         if (refuse_narrowing) throw Error(*refuse_narrowing, "no narrowing in /home/ann/app");
         auto made = std::make_shared<FakeEnforcer>("/narrow/sh");
         made->all_warnings = {"a second link"};
+        made->report = report;
         co_return made;
     }
     [[nodiscard]] const SandboxPolicy& policy() const override { return own_policy; }
-    [[nodiscard]] const EnforcementReport& enforcement() const override { return report_; }
+    [[nodiscard]] const EnforcementReport& enforcement() const override { return report; }
     [[nodiscard]] const std::vector<std::string>& warnings() const override { return all_warnings; }
     awaitable<void> close() override { co_return; }
 
@@ -55,10 +56,10 @@ class FakeEnforcer final : public SandboxEnforcer {
     std::optional<Errc> refuse_narrowing;
     SandboxPolicy own_policy;
     std::vector<std::string> all_warnings;
+    EnforcementReport report;
 
   private:
     std::string shell_path_;
-    EnforcementReport report_;
 };
 
 inline Gate answers(GateDecision decision, std::vector<ToolRequest>* asked = nullptr) {

@@ -212,6 +212,19 @@ TEST_F(Tool, AllowedCommandsAreOneNarrowerSessionForAllCalls) {
     EXPECT_NE(std::get<Narrowed>(events_[0].what).text.find("/usr/bin/git"), std::string::npos);
 }
 
+TEST_F(Tool, WhatASessionDoesWithoutIsToldOnceForEach) {
+    enforcer_->report.mechanisms = {{"network", Enforced::full, {}, false}, {"ipc", Enforced::none, "weaker", true}};
+    const RunShellCommandTool tool(options());
+    ToolContext context;
+    for (int i = 0; i < 3; ++i)
+        EXPECT_THROW(testing::run_alone(tool.call(json{{"command", "ls"}}, context)), ReachedTheSandbox);
+    ASSERT_EQ(kinds(), Kinds{"weaker"});
+    EXPECT_EQ(std::get<Weaker>(events_[0].what).mechanism, "ipc");
+    context.policy.emplace();
+    EXPECT_THROW(testing::run_alone(tool.call(json{{"command", "ls"}}, context)), ReachedTheSandbox);
+    EXPECT_EQ(kinds(), (Kinds{"weaker", "narrowed", "weaker", "warning"}));
+}
+
 TEST_F(Tool, APolicyForTheCallKeepsToTheAllowedCommands) {
     RunShellCommandToolOptions made = options();
     made.allowed_commands = {{"/usr/bin/git"}};

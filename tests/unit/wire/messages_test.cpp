@@ -58,7 +58,8 @@ CellReady cell_ready() {
     CellReady message;
     message.facts.user_namespace = true;
     message.facts.landlock_abi = 7;
-    message.facts.given_up = {"one", "two"};
+    message.facts.listener_error = 16;
+    message.facts.given_up = {GivenUp{"one", 1}, GivenUp{"two", 13}};
     return message;
 }
 

@@ -1,0 +1,58 @@
+#include "launcher/denied_message.hpp"
+
+#include <seccomp.h>
+#include <sys/syscall.h>
+
+#include <cstdlib>
+
+namespace sandpipe::launcher {
+namespace {
+
+std::string name_of(int number) {
+    char* name = ::seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+    std::string text = name ? name : "system call " + std::to_string(number);
+    std::free(name);
+    return text;
+}
+
+}  // namespace
+
+wire::Denied denied_message(const Call& call, const Answer& answer) {
+    wire::Denied denied;
+    denied.kind = static_cast<std::uint8_t>(answer.kind);
+    denied.operation = call.operation;
+    denied.path = call.on_descriptor ? answer.resolved : call.path;
+    if (!answer.path.empty()) denied.path = answer.path;
+    denied.resolved = answer.resolved;
+    denied.second_path = call.second_path;
+    denied.second_resolved = answer.second_resolved;
+    denied.error = answer.judgement.error;
+    denied.rule = answer.judgement.rule;
+    return denied;
+}
+
+wire::Denied denied_message(const NotifiedCall& row, const SocketAnswer& answer) {
+    wire::Denied denied;
+    denied.kind = static_cast<std::uint8_t>(answer.kind);
+    denied.operation = row.operation;
+    denied.path = answer.path;
+    denied.resolved = answer.resolved;
+    denied.host = answer.host;
+    denied.port = answer.port;
+    denied.error = answer.judgement.error;
+    denied.rule = answer.judgement.rule;
+    return denied;
+}
+
+wire::Denied denied_message(int number, const Refusal& refusal) {
+    wire::Denied denied;
+    const bool socket = number == __NR_socket || number == __NR_socketpair;
+    denied.kind = static_cast<std::uint8_t>(socket ? DenialKind::socket : DenialKind::syscall);
+    denied.operation = name_of(number);
+    denied.error = refusal.error;
+    denied.rule = refusal.rule;
+    denied.probe = refusal.probe;
+    return denied;
+}
+
+}  // namespace sandpipe::launcher

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "launcher/refused_call.hpp"
+#include "launcher/supervised_act.hpp"
+#include "launcher/supervised_call.hpp"
+#include "launcher/supervised_socket.hpp"
+#include "wire/messages.hpp"
+
+namespace sandpipe::launcher {
+
+/// What the host is told of a refused call; all but its number and its caller.
+[[nodiscard]] wire::Denied denied_message(const Call& call, const Answer& answer);
+[[nodiscard]] wire::Denied denied_message(const NotifiedCall& row, const SocketAnswer& answer);
+/// Of system call `number`, which is notified only to be refused.
+[[nodiscard]] wire::Denied denied_message(int number, const Refusal& refusal);
+
+}  // namespace sandpipe::launcher
