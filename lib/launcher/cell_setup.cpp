@@ -68,6 +68,8 @@ Outcome prepare_filter(const wire::SessionPlan& plan, Confinement& confinement) 
     // Without it a loader would start what Landlock does not let start.
     if (supervision.executes && !supervision.exists)
         return fail(Stage::seccomp, ENOSYS, "allowExecute needs notifications");
+    if (plan.rules.writes_on_behalf() && !supervision.exists)
+        return fail(Stage::seccomp, ENOSYS, "allowGitInit needs notifications");
     return make_filter(supervision, confinement.filter);
 }
 

@@ -54,8 +54,17 @@ int add_rule(int ruleset, int place, std::uint64_t rights) {
         sys::raw_syscall(SYS_landlock_add_rule, ruleset, sys::kLandlockRulePathBeneath, sys::word(&rule), 0));
 }
 
+/// Landlock walks up through mounts: a right at a place is one in all roots below it too.
+bool holds_root(const wire::AccessRules& rules, const std::string& place) {
+    const std::vector<std::string> roots = rules.writable_roots();
+    return std::any_of(roots.begin(), roots.end(), [&](const std::string& root) {
+        return wire::holds(place, root) || wire::holds(root, place);
+    });
+}
+
 /// Grants writing at and below `path`; to the inits also changing the names there, if `change_names`.
-int grant(const std::string& path, bool change_names, std::uint64_t handled, const Confinement& confinement) {
+int grant(const wire::SessionPlan& plan, const std::string& path, bool change_names, std::uint64_t handled,
+          const Confinement& confinement) {
     unique_fd place;
     if (const int error = open_place(path, place); error < 0) return error;
     struct stat status {};
@@ -64,23 +73,24 @@ int grant(const std::string& path, bool change_names, std::uint64_t handled, con
     const bool names = change_names && S_ISDIR(status.st_mode);
     const std::uint64_t outer = handled & (names ? kWriteExisting | kChangeNames : kWriteExisting);
     const int error = add_rule(confinement.outer_ruleset.get(), place.get(), outer);
+    if (plan.rules.writes_on_behalf() && holds_root(plan.rules, path)) return error;
     return error == 0 ? add_rule(confinement.inner_ruleset.get(), place.get(), handled & kWriteExisting)
                       : error;
 }
 
-Outcome grant_step(const wire::MountOp& op, std::uint64_t handled, const Confinement& confinement) {
+Outcome grant_step(const wire::SessionPlan& plan, const wire::MountOp& op, std::uint64_t handled, const Confinement& confinement) {
     int error = 0;
     std::string path = op.path;
     switch (op.step) {
         case wire::MountStep::place_writable:
         case wire::MountStep::private_tmp:
-            error = grant(path, true, handled, confinement);
+            error = grant(plan, path, true, handled, confinement);
             break;
         case wire::MountStep::private_dev:
-            error = grant(path, false, handled, confinement);
+            error = grant(plan, path, false, handled, confinement);
             if (error < 0) break;
             path += "/shm";
-            error = grant(path, true, handled, confinement);
+            error = grant(plan, path, true, handled, confinement);
             break;
         default:
             break;
@@ -117,7 +127,7 @@ Outcome make_rulesets(const wire::SessionPlan& plan, Confinement& confinement) {
         error = make_ruleset(abi, restricted ? sys::kLandlockExecute : 0, confinement.inner_ruleset);
     if (error < 0) return fail(Stage::landlock, -error, "landlock_create_ruleset");
     for (const wire::MountOp& op : plan.mounts)
-        if (Outcome failure = grant_step(op, handled_rights(abi), confinement)) return failure;
+        if (Outcome failure = grant_step(plan, op, handled_rights(abi), confinement)) return failure;
     return restricted ? grant_execution(plan, confinement) : Outcome{};
 }
 

@@ -23,13 +23,6 @@ using wire::AccessRules;
 // The mode of a mask through which granted places can be reached.
 constexpr mode_t kMaskWithHoles = 0111;
 
-bool inside_writable(const AccessRules& rules, const std::string& place) {
-    bool inside = false;
-    rules.visit_above(place,
-                      [&](const AccessRule& rule) { inside = inside || rule.access == Access::allow_write; });
-    return inside;
-}
-
 bool grants_below(const AccessRules& rules, const std::string& place) {
     bool grants = false;
     rules.visit_below(place,
@@ -40,6 +33,11 @@ bool grants_below(const AccessRules& rules, const std::string& place) {
 bool is_link(const std::string& path) {
     struct stat found {};
     return ::lstat(path.c_str(), &found) == 0 && S_ISLNK(found.st_mode);
+}
+
+bool is_directory(const std::string& path) {
+    struct stat found {};
+    return ::lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
 }
 
 /// Where a link leads; empty if to nothing, or to what no rule can be about.
@@ -62,8 +60,10 @@ Outcome Protection::prepare(const wire::SessionPlan& plan, const Masks& masks) {
         if (rule.access == Access::deny_read)
             places_.push_back({rule.place, Cover::mask, grants_below(plan.rules, rule.place)});
         // Elsewhere everything is read-only anyway.
-        if (rule.access == Access::deny_write && inside_writable(plan.rules, rule.place))
+        if (wire::denies_write(rule.access) && plan.rules.in_root(rule.place))
             places_.push_back({rule.place, Cover::read_only, false});
+        if (rule.access == Access::new_repository)
+            places_.push_back({rule.place, Cover::read_only_file, false});
     }
     rules_ = &plan.rules;
     granted_ = plan.rules.writable_roots();
@@ -85,6 +85,8 @@ void Protection::check(const Place& place, Renewal& renewal) const {
     int error = look(place, state);
     // What a link protects is the link, and that is the supervisor's part; a denied read that has become one
     // leads to a place that nobody judged.
+    const bool is_repository = state == State::bare && place.cover == Cover::read_only_file && is_directory(place.path);
+    if (is_repository) return;
     if (state == State::link) error = place.cover == Cover::mask ? -ELOOP : 0;
     if (state == State::bare) {
         error = cover_again(place);
@@ -103,7 +105,7 @@ void Protection::check_match(const std::string& path, Renewal& renewal) const {
         if (place.empty() || holds_granted(place)) return;
     }
     if (!readable) return check({place, Cover::mask, grants_below(*rules_, place)}, renewal);
-    if (inside_writable(*rules_, place)) check({place, Cover::read_only, false}, renewal);
+    if (rules_->in_root(place)) check({place, Cover::read_only, false}, renewal);
 }
 
 bool Protection::holds_granted(const std::string& place) const {
@@ -124,7 +126,7 @@ int Protection::look(const Place& place, State& state) const {
     if (::statfs(place.path.c_str(), &mount) < 0) return errno == ENOENT ? 0 : -errno;
     const bool read_only = (static_cast<unsigned long>(mount.f_flags) & ST_RDONLY) != 0;
     const bool holed = mount.f_type == TMPFS_MAGIC && (found.st_mode & 07777) == kMaskWithHoles;
-    if (read_only && (place.cover == Cover::read_only || (place.has_holes && holed))) state = State::covered;
+    if (read_only && (place.cover != Cover::mask || (place.has_holes && holed))) state = State::covered;
     return 0;
 }
 

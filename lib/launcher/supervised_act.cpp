@@ -36,9 +36,9 @@ bool is_program(int object) {
 
 class Attempt {
   public:
-    Attempt(const wire::AccessRules& rules, const Caller& caller, const Call& call,
+    Attempt(const wire::AccessRules& rules, NewRepositories& repositories, const Caller& caller, const Call& call,
             const StillWaiting& still_waiting)
-        : rules_(rules), caller_(caller), call_(call), still_waiting_(still_waiting) {}
+        : rules_(rules), repositories_(repositories), caller_(caller), call_(call), still_waiting_(still_waiting) {}
 
     Answer open();
     Answer read();
@@ -53,15 +53,25 @@ class Attempt {
     Answer unreachable(Resolver& resolver, int error) const;
     template <typename Carry>
     Answer settle(Judgement judgement, const Spot& spot, const Spot& second, Carry carry_out);
+    Site site_of(const Spot& spot) const;
     int open_new(const Spot& spot, unique_fd& file);
+    int open_again(const Spot& spot, unique_fd& file);
+    int truncate(const Spot& spot);
     int make_at(const Spot& spot);
     int find_link_source(Spot& spot);
 
     const wire::AccessRules& rules_;
+    NewRepositories& repositories_;
     const Caller& caller_;
     const Call& call_;
     const StillWaiting& still_waiting_;
 };
+
+Site Attempt::site_of(const Spot& spot) const {
+    Site site = spot.site();
+    site.initial = repositories_.is_initial(call_, caller_.process(), spot);
+    return site;
+}
 
 /// A path that ends before its last component: a denied place may be what it ends at.
 Answer Attempt::unreachable(Resolver& resolver, int error) const {
@@ -97,12 +107,13 @@ Answer Attempt::open() {
                                         : resolver.find_target(call_.directory, call_.path, spot);
         if (error < 0) return unreachable(resolver, error);
         unique_fd file;
-        Answer answer = settle(judge_open(rules_, call_.how.flags, spot.site()), spot, {},
-                               [&] { return open_new(spot, file); });
+        Answer answer = settle(judge_open(rules_, call_.how.flags, site_of(spot)), spot, {}, [&] {
+            return spot.kind == Kind::missing ? open_new(spot, file) : open_again(spot, file);
+        });
         const bool raced = answer.judgement == Judgement{Decision::refuse, EEXIST, {}} && !is_new_only;
         if (raced) continue;
         answer.file = std::move(file);
-        answer.made = std::move(spot);
+        if (spot.kind == Kind::missing) answer.made = std::move(spot);
         return answer;
     }
     return {};
@@ -126,6 +137,29 @@ int Attempt::open_new(const Spot& spot, unique_fd& file) {
     if (made < 0) return static_cast<int>(made);
     file.reset(static_cast<int>(made));
     return 0;
+}
+
+/// The very file, or directory for an unnamed one, that was judged. Where others hold it by a lease (fcntl(2)) the
+/// caller is told to try again: nothing here may wait for them.
+int Attempt::open_again(const Spot& spot, unique_fd& file) {
+    const bool is_temporary = (call_.how.flags & O_TMPFILE) == O_TMPFILE;
+    const mode_t mask = caller_.file_mask();
+    if (!still_waiting_()) return -EINTR;
+    open_how how = call_.how;
+    how.flags &= ~std::uint64_t{O_NOFOLLOW} & ~(is_temporary ? 0 : std::uint64_t{O_CREAT | O_EXCL});
+    how.flags |= O_CLOEXEC | O_NONBLOCK;
+    const FileMask masked(mask);
+    const std::string path = "/proc/self/fd/" + std::to_string(spot.object.get());
+    file.reset(::open(path.c_str(), static_cast<int>(how.flags), static_cast<mode_t>(how.mode)));
+    if (!file) return -errno;
+    const bool waits = !(call_.how.flags & O_NONBLOCK);
+    return waits ? result_of(::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK)) : 0;
+}
+
+int Attempt::truncate(const Spot& spot) {
+    const std::string path = "/proc/self/fd/" + std::to_string(spot.object.get());
+    const unique_fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
+    return file ? result_of(::ftruncate(file.get(), call_.length)) : -errno;
 }
 
 /// What is read stays the kernel's: the masks hold whatever path is given a moment later.
@@ -157,7 +191,10 @@ Answer Attempt::change() {
     else
         error = resolver.find_target(call_.directory, call_.path, spot);
     if (error < 0) return unreachable(resolver, error);
-    return settle(judge_change(rules_, spot.site()), spot, {}, [] { return 0; });
+    const bool truncates = call_.row->number == __NR_truncate;
+    const Site site = site_of(spot);
+    return settle(truncates ? judge_truncate(rules_, site) : judge_change(rules_, site), spot, {},
+                  [&] { return truncate(spot); });
 }
 
 Answer Attempt::map() {
@@ -179,7 +216,11 @@ Answer Attempt::make() {
     const Kind made = call_.row->act == Act::make_symlink     ? Kind::symlink
                       : call_.row->act == Act::make_directory ? Kind::directory
                                                               : Kind::file;
-    return settle(judge_make(rules_, made, spot.site()), spot, {}, [&] { return make_at(spot); });
+    return settle(judge_make(rules_, made, site_of(spot)), spot, {}, [&] {
+        const int result = make_at(spot);
+        if (result == 0 && made == Kind::directory) repositories_.note_directory(spot, caller_.process());
+        return result;
+    });
 }
 
 int Attempt::make_at(const Spot& spot) {
@@ -203,7 +244,7 @@ Answer Attempt::remove() {
     Spot spot;
     const int error = resolver.find_entry(call_.directory, call_.path, spot);
     if (error < 0) return unreachable(resolver, error);
-    return settle(judge_remove(rules_, spot.site()), spot, {}, [&] {
+    return settle(judge_remove(rules_, site_of(spot)), spot, {}, [&] {
         return result_of(::unlinkat(spot.directory.get(), spot.last().c_str(), call_.flags));
     });
 }
@@ -215,7 +256,9 @@ Answer Attempt::rename() {
     if (error == 0) error = Resolver(caller_).find_entry(call_.second_directory, call_.second_path, to);
     if (error < 0) return refused(error);
     const auto flags = static_cast<unsigned>(call_.flags);
-    const Rename rename{
+    std::string settings;
+    const bool initial = repositories_.brings_settings(call_, caller_.process(), from, to, settings);
+    Rename rename{
         from.site(),
         to.site(),
         flags,
@@ -223,7 +266,9 @@ Answer Attempt::rename() {
         [&](std::string_view tail) { return brings_along(to, tail); },
         [&](const wire::AccessRule& rule, std::string_view place) { return brings_match(from, rule, place); },
         [&](const wire::AccessRule& rule, std::string_view place) { return brings_match(to, rule, place); }};
+    rename.to.initial = initial;
     return settle(judge_rename(rules_, rename), from, to, [&] {
+        if (initial) return put_settings(settings, from, to);
         return result_of(::renameat2(from.directory.get(), from.last().c_str(), to.directory.get(),
                                      to.last().c_str(), flags));
     });
@@ -254,9 +299,9 @@ Answer Attempt::link() {
 
 }  // namespace
 
-Answer answer_call(const wire::AccessRules& rules, const Caller& caller, const Call& call,
-                   const StillWaiting& still_waiting) {
-    Attempt attempt(rules, caller, call, still_waiting);
+Answer answer_call(const wire::AccessRules& rules, NewRepositories& repositories, const Caller& caller,
+                   const Call& call, const StillWaiting& still_waiting) {
+    Attempt attempt(rules, repositories, caller, call, still_waiting);
     switch (call.row->act) {
         case Act::open:
             if ((call.how.flags & O_PATH) || !(asks_to_write(call.how.flags) || rules.denies_reads())) return {};
@@ -287,7 +332,15 @@ Answer answer_call(const wire::AccessRules& rules, const Caller& caller, const C
     return refused(-ENOSYS);
 }
 
+bool is_only_judged(const wire::AccessRules& rules, const Call& call) {
+    const bool opens = call.row->act == Act::open;
+    const bool writes = opens ? asks_to_write(call.how.flags) : call.row->number == __NR_truncate;
+    if (writes && rules.writes_on_behalf()) return false;
+    return call.row->act >= Act::change || (opens && !(call.how.flags & O_CREAT));
+}
+
 void unmake(const Answer& answer) {
+    if (!answer.made.directory) return;
     struct stat made {};
     struct stat found {};
     const int directory = answer.made.directory.get();

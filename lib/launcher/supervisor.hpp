@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/new_repositories.hpp"
 #include "launcher/supervised_act.hpp"
 #include "launcher/supervised_socket.hpp"
 #include "wire/messages.hpp"
@@ -35,6 +36,7 @@ class Supervisor {
         : plan_(plan),
           report_(std::move(report)),
           session_file_(session_file),
+          repositories_(plan.rules),
           registry_(session_file, owner),
           sockets_(plan, registry_) {}
 
@@ -81,6 +83,7 @@ class Supervisor {
     Report report_;
     int session_file_;
     unique_fd own_lock_;
+    NewRepositories repositories_;
     SocketRegistry registry_;
     SocketSupervisor sockets_;
     unique_fd listener_;
