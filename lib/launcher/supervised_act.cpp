@@ -1,7 +1,6 @@
 #include "supervised_act.hpp"
 
 #include <fcntl.h>
-#include <stdio.h>  // NOLINT: renameat2 is GNU's
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -9,7 +8,7 @@
 #include <cerrno>
 
 #include "launcher/file_mask.hpp"
-#include "launcher/tree_search.hpp"
+#include "launcher/supervised_attempt.hpp"
 #include "sys/elf.hpp"
 #include "sys/raw_syscall.hpp"
 
@@ -19,14 +18,6 @@ namespace {
 /// How often a file may appear and vanish while it is being made, before the kernel is left to it.
 constexpr int kAttempts = 8;
 
-int result_of(int value) { return value < 0 ? -errno : 0; }
-
-Answer refused(int error) {
-    Answer answer;
-    answer.judgement = {Decision::refuse, -error, {}};
-    return answer;
-}
-
 /// What cannot be looked at is taken for one.
 bool is_program(int object) {
     const std::string path = "/proc/self/fd/" + std::to_string(object);
@@ -34,38 +25,7 @@ bool is_program(int object) {
     return !file || sys::read_program_facts(file.get()).is_program;
 }
 
-class Attempt {
-  public:
-    Attempt(const wire::AccessRules& rules, NewRepositories& repositories, const Caller& caller, const Call& call,
-            const StillWaiting& still_waiting)
-        : rules_(rules), repositories_(repositories), caller_(caller), call_(call), still_waiting_(still_waiting) {}
-
-    Answer open();
-    Answer read();
-    Answer change();
-    Answer map();
-    Answer make();
-    Answer remove();
-    Answer rename();
-    Answer link();
-
-  private:
-    Answer unreachable(Resolver& resolver, int error) const;
-    template <typename Carry>
-    Answer settle(Judgement judgement, const Spot& spot, const Spot& second, Carry carry_out);
-    Site site_of(const Spot& spot) const;
-    int open_new(const Spot& spot, unique_fd& file);
-    int open_again(const Spot& spot, unique_fd& file);
-    int truncate(const Spot& spot);
-    int make_at(const Spot& spot);
-    int find_link_source(Spot& spot);
-
-    const wire::AccessRules& rules_;
-    NewRepositories& repositories_;
-    const Caller& caller_;
-    const Call& call_;
-    const StillWaiting& still_waiting_;
-};
+}  // namespace
 
 Site Attempt::site_of(const Spot& spot) const {
     Site site = spot.site();
@@ -81,18 +41,6 @@ Answer Attempt::unreachable(Resolver& resolver, int error) const {
     const bool by_kernel = call_.row->act == Act::open || call_.row->act == Act::change;
     if (answer.judgement.decision == Decision::deny || by_kernel) return answer;
     return refused(error);
-}
-
-/// Carries out what was judged so, if the caller is still there: its last word on all that was read of it.
-template <typename Carry>
-Answer Attempt::settle(Judgement judgement, const Spot& spot, const Spot& second, Carry carry_out) {
-    Answer answer;
-    answer.judgement = std::move(judgement);
-    answer.resolved = spot.place;
-    answer.second_resolved = second.place;
-    if (answer.judgement.decision != Decision::perform) return answer;
-    const int error = still_waiting_() ? carry_out() : -EINTR;
-    return error < 0 ? refused(error) : std::move(answer);
 }
 
 Answer Attempt::open() {
@@ -207,97 +155,6 @@ Answer Attempt::map() {
     answer.judgement = judge_map(rules_, spot.site(), is_program(spot.object.get()));
     return answer;
 }
-
-Answer Attempt::make() {
-    Resolver resolver(caller_);
-    Spot spot;
-    const int error = resolver.find_entry(call_.directory, call_.path, spot);
-    if (error < 0) return unreachable(resolver, error);
-    const Kind made = call_.row->act == Act::make_symlink     ? Kind::symlink
-                      : call_.row->act == Act::make_directory ? Kind::directory
-                                                              : Kind::file;
-    return settle(judge_make(rules_, made, site_of(spot)), spot, {}, [&] {
-        const int result = make_at(spot);
-        if (result == 0 && made == Kind::directory) repositories_.note_directory(spot, caller_.process());
-        return result;
-    });
-}
-
-int Attempt::make_at(const Spot& spot) {
-    const mode_t mask = caller_.file_mask();
-    if (!still_waiting_()) return -EINTR;
-    const int directory = spot.directory.get();
-    const std::string name = spot.last();
-    const FileMask masked(mask);
-    switch (call_.row->act) {
-        case Act::make_directory:
-            return result_of(::mkdirat(directory, name.c_str(), call_.mode));
-        case Act::make_node:
-            return result_of(::mknodat(directory, name.c_str(), call_.mode, call_.device));
-        default:
-            return result_of(::symlinkat(call_.text.c_str(), directory, name.c_str()));
-    }
-}
-
-Answer Attempt::remove() {
-    Resolver resolver(caller_);
-    Spot spot;
-    const int error = resolver.find_entry(call_.directory, call_.path, spot);
-    if (error < 0) return unreachable(resolver, error);
-    return settle(judge_remove(rules_, site_of(spot)), spot, {}, [&] {
-        return result_of(::unlinkat(spot.directory.get(), spot.last().c_str(), call_.flags));
-    });
-}
-
-Answer Attempt::rename() {
-    Spot from;
-    Spot to;
-    int error = Resolver(caller_).find_entry(call_.directory, call_.path, from);
-    if (error == 0) error = Resolver(caller_).find_entry(call_.second_directory, call_.second_path, to);
-    if (error < 0) return refused(error);
-    const auto flags = static_cast<unsigned>(call_.flags);
-    std::string settings;
-    const bool initial = repositories_.brings_settings(call_, caller_.process(), from, to, settings);
-    Rename rename{
-        from.site(),
-        to.site(),
-        flags,
-        [&](std::string_view tail) { return brings_along(from, tail); },
-        [&](std::string_view tail) { return brings_along(to, tail); },
-        [&](const wire::AccessRule& rule, std::string_view place) { return brings_match(from, rule, place); },
-        [&](const wire::AccessRule& rule, std::string_view place) { return brings_match(to, rule, place); }};
-    rename.to.initial = initial;
-    return settle(judge_rename(rules_, rename), from, to, [&] {
-        if (initial) return put_settings(settings, from, to);
-        return result_of(::renameat2(from.directory.get(), from.last().c_str(), to.directory.get(),
-                                     to.last().c_str(), flags));
-    });
-}
-
-int Attempt::find_link_source(Spot& spot) {
-    Resolver resolver(caller_);
-    if (call_.on_descriptor) return resolver.find_descriptor(call_.directory, spot);
-    if (call_.flags & AT_SYMLINK_FOLLOW) return resolver.find_target(call_.directory, call_.path, spot);
-    return resolver.find_entry(call_.directory, call_.path, spot);
-}
-
-Answer Attempt::link() {
-    Spot from;
-    Spot to;
-    int error = find_link_source(from);
-    if (error == 0) error = Resolver(caller_).find_entry(call_.second_directory, call_.second_path, to);
-    if (error == 0 && (call_.flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))) error = -EINVAL;
-    if (error < 0) return refused(error);
-    return settle(judge_link(rules_, from.site(), to.site()), from, to, [&] {
-        const bool by_name = from.directory && !(call_.flags & AT_SYMLINK_FOLLOW);
-        const std::string source =
-            by_name ? from.last() : "/proc/self/fd/" + std::to_string(from.object.get());
-        return result_of(::linkat(from.directory.get(), source.c_str(), to.directory.get(), to.last().c_str(),
-                                  by_name ? 0 : AT_SYMLINK_FOLLOW));
-    });
-}
-
-}  // namespace
 
 Answer answer_call(const wire::AccessRules& rules, NewRepositories& repositories, const Caller& caller,
                    const Call& call, const StillWaiting& still_waiting) {
