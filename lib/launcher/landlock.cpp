@@ -24,17 +24,19 @@ constexpr int kReferAbi = 2;
 constexpr int kTruncateAbi = 3;
 constexpr int kScopeAbi = 6;
 
-/// The rights to change that a kernel of this version knows. It refuses a ruleset that names others.
-std::uint64_t handled_rights(int abi) {
+/// The rights to change that are asked for, of those that a kernel of this version knows. It refuses a ruleset that
+/// names others. With the right to truncate every open walks up to the root to find it, those for reading only too.
+/// Outside of the roots read-only mounts say the same; within them it is wanted where a command has no right to write.
+std::uint64_t handled_rights(const wire::SessionPlan& plan, int abi) {
     std::uint64_t rights = kWriteExisting | kChangeNames;
     if (abi < kReferAbi) rights &= ~sys::kLandlockRefer;
-    if (abi < kTruncateAbi) rights &= ~sys::kLandlockTruncate;
+    if (abi < kTruncateAbi || !plan.rules.writes_on_behalf()) rights &= ~sys::kLandlockTruncate;
     return rights;
 }
 
-int make_ruleset(int abi, std::uint64_t more_rights, unique_fd& ruleset) {
+int make_ruleset(int abi, std::uint64_t rights, unique_fd& ruleset) {
     sys::LandlockRulesetAttr attributes;
-    attributes.handled_access_fs = handled_rights(abi) | more_rights;
+    attributes.handled_access_fs = rights;
     // A domain's own descendants stay in its scope: an init signals its command, never the other way round.
     if (abi >= kScopeAbi)
         attributes.scoped = sys::kLandlockScopeAbstractUnixSocket | sys::kLandlockScopeSignal;
@@ -122,12 +124,13 @@ Outcome make_rulesets(const wire::SessionPlan& plan, Confinement& confinement) {
     const int abi = confinement.facts.landlock_abi;
     if (abi == 0) return fail(Stage::landlock, ENOSYS, "Landlock");
     const bool restricted = plan.rules.restrict_execute;
-    int error = make_ruleset(abi, 0, confinement.outer_ruleset);
+    const std::uint64_t rights = handled_rights(plan, abi);
+    int error = make_ruleset(abi, rights, confinement.outer_ruleset);
     if (error == 0)
-        error = make_ruleset(abi, restricted ? sys::kLandlockExecute : 0, confinement.inner_ruleset);
+        error = make_ruleset(abi, rights | (restricted ? sys::kLandlockExecute : 0), confinement.inner_ruleset);
     if (error < 0) return fail(Stage::landlock, -error, "landlock_create_ruleset");
     for (const wire::MountOp& op : plan.mounts)
-        if (Outcome failure = grant_step(plan, op, handled_rights(abi), confinement)) return failure;
+        if (Outcome failure = grant_step(plan, op, rights, confinement)) return failure;
     return restricted ? grant_execution(plan, confinement) : Outcome{};
 }
 
