@@ -33,6 +33,7 @@ class Attempt {
 
   private:
     Answer unreachable(Resolver& resolver, int error) const;
+    Answer unreachable(const Spot& from, const Spot& to, int error) const;
     template <typename Carry>
     Answer settle(Judgement judgement, const Spot& spot, const Spot& second, Carry carry_out);
     Site site_of(const Spot& spot) const;

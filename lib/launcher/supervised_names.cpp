@@ -50,12 +50,27 @@ Answer Attempt::remove() {
     });
 }
 
+/// As for one path: the first that ends before its last component may end at a denied place. Both are told.
+Answer Attempt::unreachable(const Spot& from, const Spot& to, int error) const {
+    Answer answer;
+    const bool at_first = from.place.empty();
+    answer.resolved = from.place;
+    if (at_first && !call_.on_descriptor)
+        answer.resolved = Resolver(caller_).blocked_place(call_.directory, call_.path);
+    answer.second_resolved = to.place;
+    if (to.place.empty())
+        answer.second_resolved = Resolver(caller_).blocked_place(call_.second_directory, call_.second_path);
+    answer.judgement = judge_read(rules_, at_first ? answer.resolved : answer.second_resolved);
+    return answer.judgement.decision == Decision::deny ? std::move(answer) : refused(error);
+}
+
 Answer Attempt::rename() {
     Spot from;
     Spot to;
-    int error = Resolver(caller_).find_entry(call_.directory, call_.path, from);
-    if (error == 0) error = Resolver(caller_).find_entry(call_.second_directory, call_.second_path, to);
-    if (error < 0) return refused(error);
+    if (const int error = Resolver(caller_).find_entry(call_.directory, call_.path, from); error < 0)
+        return unreachable(from, to, error);
+    if (const int error = Resolver(caller_).find_entry(call_.second_directory, call_.second_path, to); error < 0)
+        return unreachable(from, to, error);
     const auto flags = static_cast<unsigned>(call_.flags);
     std::string settings;
     const bool initial = repositories_.brings_settings(call_, caller_.process(), from, to, settings);
@@ -85,10 +100,10 @@ int Attempt::find_link_source(Spot& spot) {
 Answer Attempt::link() {
     Spot from;
     Spot to;
-    int error = find_link_source(from);
-    if (error == 0) error = Resolver(caller_).find_entry(call_.second_directory, call_.second_path, to);
-    if (error == 0 && (call_.flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))) error = -EINVAL;
-    if (error < 0) return refused(error);
+    if (const int error = find_link_source(from); error < 0) return unreachable(from, to, error);
+    if (const int error = Resolver(caller_).find_entry(call_.second_directory, call_.second_path, to); error < 0)
+        return unreachable(from, to, error);
+    if (call_.flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) return refused(-EINVAL);
     return settle(judge_link(rules_, from.site(), to.site()), from, to, [&] {
         const bool by_name = from.directory && !(call_.flags & AT_SYMLINK_FOLLOW);
         const std::string source =
