@@ -89,7 +89,7 @@ bool read_section(std::string_view line, Section& section) {
     const std::string_view name(line.begin(), end);
     const std::string_view rest = line.substr(name.size());
     section = {lower(name), !rest.empty()};
-    if (rest.empty()) return true;
+    if (name.empty() || rest.empty()) return !name.empty();
     if (rest.size() < 4 || !rest.starts_with(" \"") || !rest.ends_with('"')) return false;
     const std::string_view quoted = rest.substr(2, rest.size() - 3);
     return std::all_of(quoted.begin(), quoted.end(), is_plain);

@@ -41,7 +41,7 @@ TEST(InitialSettings, NothingThatRunsAProgram) {
 TEST(InitialSettings, NothingInDoubt) {
     for (const char* line :
          {"\tbare", "\tbare=false", "\tbare = ", "\tbare = maybe", "# x", "; x", "\tbare = false # x", "\tbare = \"false\"",
-          "\tlogallrefupdates = true\\", "[core] fsmonitor = x", "[core", "core]", "[core]]", "[core \"x\"]\n\tbare = false",
+          "\tlogallrefupdates = true\\", "[core] fsmonitor = x", "[core", "core]", "[]", "[ \"x\"]", "[core]]", "[core \"x\"]\n\tbare = false",
           "[remote]\n\turl = x", "[remote.origin]\n\turl = x", "[remote \"o\\\"]\n\turl = x", "[remote \"\"]\n\turl = x",
           "\t\tbare = false", "\tbare = false\r", "", "\x01"})
         EXPECT_FALSE(in_core(line)) << line;
