@@ -32,19 +32,33 @@ void Host::drive(awaitable<void> work) {
 
 awaitable<void> Host::plain(std::string program) { return run(command(std::move(program))); }
 
-awaitable<void> Host::sandboxed(std::string program) { return contained(sandbox_, std::move(program)); }
+awaitable<void> Host::sandboxed(std::string program) { return run_in(sandbox_, command(std::move(program))); }
 
-awaitable<void> Host::contained(std::shared_ptr<SandboxEnforcer> sandbox, std::string program) {
-    BinaryInvocation wrapped = co_await sandbox->wrap(command(std::move(program)));
+awaitable<void> Host::make_session() {
+    SandboxPolicy policy;
+    policy.filesystem.allow_write = {"."};
+    co_await open_into(std::move(policy), sandbox_);
+}
+
+awaitable<void> Host::open_into(SandboxPolicy policy, std::shared_ptr<SandboxEnforcer>& made) {
+    SrtEnforcerOptions options;
+    options.workspace = std::filesystem::path(SANDPIPE_BENCH_TRUE).parent_path();
+    options.policy = std::move(policy);
+    made = co_await srt_enforcer(runtime_, std::move(options));
+}
+
+std::shared_ptr<SandboxEnforcer> Host::open(SandboxPolicy policy) {
+    std::shared_ptr<SandboxEnforcer> made;
+    drive(open_into(std::move(policy), made));
+    return made;
+}
+
+awaitable<void> Host::run_in(std::shared_ptr<SandboxEnforcer> sandbox, BinaryInvocation invocation) {
+    BinaryInvocation wrapped = co_await sandbox->wrap(std::move(invocation));
     co_await run(std::move(wrapped));
 }
 
-awaitable<void> Host::make_session() {
-    SrtEnforcerOptions options;
-    options.workspace = std::filesystem::path(SANDPIPE_BENCH_TRUE).parent_path();
-    options.policy.filesystem.allow_write = {"."};
-    sandbox_ = co_await srt_enforcer(runtime_, std::move(options));
-}
+awaitable<void> Host::close(std::shared_ptr<SandboxEnforcer> sandbox) { co_await sandbox->close(); }
 
 awaitable<void> Host::run(BinaryInvocation invocation) {
     const std::string program = invocation.fields().program;

@@ -23,12 +23,16 @@ class Host {
     /// A settled run of `program`, which must succeed.
     awaitable<void> plain(std::string program);
     awaitable<void> sandboxed(std::string program);
-    /// The same in another session.
-    awaitable<void> contained(std::shared_ptr<SandboxEnforcer> sandbox, std::string program);
+
+    /// A session of its own, and settled runs, which must succeed, outside and in it.
+    std::shared_ptr<SandboxEnforcer> open(SandboxPolicy policy);
+    awaitable<void> run(BinaryInvocation invocation);
+    awaitable<void> run_in(std::shared_ptr<SandboxEnforcer> sandbox, BinaryInvocation invocation);
+    awaitable<void> close(std::shared_ptr<SandboxEnforcer> sandbox);
 
   private:
     awaitable<void> make_session();
-    awaitable<void> run(BinaryInvocation invocation);
+    awaitable<void> open_into(SandboxPolicy policy, std::shared_ptr<SandboxEnforcer>& made);
 
     asio::io_context context_;
     Runtime runtime_{context_.get_executor()};

@@ -62,7 +62,7 @@ awaitable<void> open_session(const Tree& tree, std::int64_t rules, Sandbox& made
 awaitable<void> whole_session(const Tree& tree) {
     Sandbox sandbox;
     co_await open_session(tree, 0, sandbox);
-    co_await host().contained(sandbox, kTrue);
+    co_await host().run_in(sandbox, command(kTrue));
     co_await sandbox->close();
 }
 
@@ -90,8 +90,8 @@ void spawn_sandboxed_rules(benchmark::State& state) {
     Rounds raw, with_one, with_many;
     for (auto _ : state) {
         raw.time([] { raw_spawn(kTrue); });
-        with_one.time([&] { host().drive(host().contained(one, kTrue)); });
-        with_many.time([&] { host().drive(host().contained(many, kTrue)); });
+        with_one.time([&] { host().drive(host().run_in(one, command(kTrue))); });
+        with_many.time([&] { host().drive(host().run_in(many, command(kTrue))); });
         state.SetIterationTime(with_many.last());
     }
     state.counters["raw_us"] = raw.median() * kMicro;

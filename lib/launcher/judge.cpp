@@ -16,11 +16,17 @@ constexpr std::string_view kNameOfRoot = "its name stands in a directory that is
 
 Judgement refuse(int error) { return {Decision::refuse, error, {}}; }
 
-/// `otherwise`, unless the rules forbid writing at `place`.
-Judgement judge_write(const wire::AccessRules& rules, std::string_view place, const Judgement& otherwise) {
-    wire::Verdict verdict = rules.write(place);
+/// `otherwise`, unless the rules forbid writing at `site`.
+Judgement judge_write(const wire::AccessRules& rules, const Site& site, const Judgement& otherwise) {
+    wire::Verdict verdict = rules.write(site.place, site.initial);
     if (verdict.allowed) return otherwise;
     return {Decision::deny, verdict.error, std::move(verdict.rule)};
+}
+
+/// Where the command has no right to write, what it would be let do.
+Judgement on_behalf(const wire::AccessRules& rules, Judgement judgement) {
+    if (rules.writes_on_behalf() && judgement == kProceed) return kPerform;
+    return judgement;
 }
 
 bool denies(const Judgement& judgement) { return judgement.decision == Decision::deny; }
@@ -30,11 +36,11 @@ std::string_view directory_of(std::string_view place) {
     return place.substr(0, slash == 0 ? 1 : slash);
 }
 
-/// The entry `place` itself is made, removed or moved. That changes the directory it stands in, which the name of a
-/// writable root, or of a node of the session's own /dev, does not share.
-Judgement judge_entry(const wire::AccessRules& rules, std::string_view place) {
-    Judgement judgement = judge_write(rules, place, kPerform);
-    if (denies(judgement) || place == "/" || rules.write(directory_of(place)).allowed) return judgement;
+/// The entry at `site` itself is made, removed or moved. That changes the directory it stands in, which the name of a
+/// writable root, or of a node of the session's own /dev, does not share. A new repository is a directory like others here.
+Judgement judge_entry(const wire::AccessRules& rules, const Site& site) {
+    Judgement judgement = judge_write(rules, site, kPerform);
+    if (denies(judgement) || site.place == "/" || rules.write(directory_of(site.place), true).allowed) return judgement;
     return {Decision::deny, EROFS, std::string(kNameOfRoot)};
 }
 
@@ -42,7 +48,7 @@ Judgement protects(const wire::AccessRule& rule) { return {Decision::deny, EACCE
 
 /// What stands at `site` goes away as a whole: it may not take a protected place with it.
 Judgement judge_departure(const wire::AccessRules& rules, const Site& site) {
-    Judgement judgement = judge_entry(rules, site.place);
+    Judgement judgement = judge_entry(rules, site);
     if (denies(judgement) || site.kind != Kind::directory) return judgement;
     const auto below = rules.protected_below(site.place);
     return below.empty() ? kPerform : protects(*below.front());
@@ -63,9 +69,10 @@ bool matched_before(const wire::AccessRule& rule, std::string_view from) {
     return anywhere && wire::holds(rule.place, from);
 }
 
-/// Something of this kind comes to `place` and may not bring anything to a protected place below it.
-Judgement judge_arrival(const wire::AccessRules& rules, std::string_view place, Kind kind, const Load& load) {
-    Judgement judgement = judge_entry(rules, place);
+/// Something of this kind comes to `site` and may not bring anything to a protected place below it.
+Judgement judge_arrival(const wire::AccessRules& rules, const Site& site, Kind kind, const Load& load) {
+    const std::string_view place = site.place;
+    Judgement judgement = judge_entry(rules, site);
     if (denies(judgement) || (kind != Kind::directory && kind != Kind::symlink)) return judgement;
     for (const wire::AccessRule* rule : rules.protected_below(place))
         if (kind == Kind::symlink || load.brings(wire::relative_to(place, rule->place)))
@@ -89,7 +96,7 @@ Judgement judge_new_file(const wire::AccessRules& rules, std::uint64_t flags, co
     if (site.slashed || (flags & O_DIRECTORY)) return kProceed;
     // Nobody can make a file there: it is missing, not forbidden.
     if (wire::holds("/proc", site.place)) return kProceed;
-    return judge_entry(rules, site.place);
+    return judge_entry(rules, site);
 }
 
 }  // namespace
@@ -103,7 +110,7 @@ bool asks_to_write(std::uint64_t flags) noexcept {
 Judgement judge_open(const wire::AccessRules& rules, std::uint64_t flags, const Site& site) {
     // An unnamed file in a directory: it gets a name by link, if at all.
     if ((flags & O_TMPFILE) == O_TMPFILE)
-        return site.kind == Kind::directory ? judge_change(rules, site) : kProceed;
+        return site.kind == Kind::directory ? on_behalf(rules, judge_change(rules, site)) : kProceed;
     if (site.kind == Kind::missing) return judge_new_file(rules, flags, site);
     if ((flags & O_CREAT) && (flags & O_EXCL)) return refuse(EEXIST);
     // The kernel says EISDIR, ELOOP, ENXIO and ENOTDIR before anything else.
@@ -112,7 +119,7 @@ Judgement judge_open(const wire::AccessRules& rules, std::uint64_t flags, const 
     if (site.slashed || (flags & O_DIRECTORY)) return kProceed;
     // Only O_CREAT was asked for, and that is done already.
     if (!asks_to_write(flags & ~std::uint64_t{O_CREAT})) return kProceed;
-    return judge_change(rules, site);
+    return judge_truncate(rules, site);
 }
 
 /// Whether it exists does not matter: what is below a denied place shows to nobody.
@@ -126,7 +133,13 @@ Judgement judge_read(const wire::AccessRules& rules, std::string_view place) {
 Judgement judge_change(const wire::AccessRules& rules, const Site& site) {
     if (site.kind == Kind::missing || site.place.empty()) return kProceed;
     if (site.slashed && site.kind != Kind::directory) return kProceed;
-    return judge_write(rules, site.place, kProceed);
+    return judge_write(rules, site, kProceed);
+}
+
+Judgement judge_truncate(const wire::AccessRules& rules, const Site& site) {
+    Judgement judgement = judge_change(rules, site);
+    // Devices and FIFOs mean something to their opener, and may block.
+    return site.kind == Kind::file && !site.slashed ? on_behalf(rules, std::move(judgement)) : judgement;
 }
 
 Judgement judge_execute(const wire::AccessRules& rules, const Site& site) {
@@ -145,23 +158,23 @@ Judgement judge_map(const wire::AccessRules& rules, const Site& site, bool is_pr
 Judgement judge_make(const wire::AccessRules& rules, Kind made, const Site& site) {
     if (!site.ordinary) return kPerform;
     if (site.kind != Kind::missing) return refuse(EEXIST);
-    return judge_arrival(rules, site.place, made, {});
+    return judge_arrival(rules, site, made, {});
 }
 
 Judgement judge_remove(const wire::AccessRules& rules, const Site& site) {
     if (!site.ordinary) return kPerform;
     if (site.kind == Kind::missing) return refuse(ENOENT);
     // What is above a protected place can only go when it is empty, and then there is nothing to protect.
-    return judge_entry(rules, site.place);
+    return judge_entry(rules, site);
 }
 
 Judgement judge_link(const wire::AccessRules& rules, const Site& from, const Site& to) {
     if (from.kind == Kind::missing) return refuse(ENOENT);
     if (!to.ordinary || to.kind != Kind::missing) return refuse(EEXIST);
     // An unnamed file has no other name that could be protected.
-    Judgement judgement = from.place.empty() ? kPerform : judge_write(rules, from.place, kPerform);
+    Judgement judgement = from.place.empty() ? kPerform : judge_write(rules, from, kPerform);
     if (denies(judgement)) return judgement;
-    return judge_arrival(rules, to.place, from.kind, {});
+    return judge_arrival(rules, to, from.kind, {});
 }
 
 Judgement judge_rename(const wire::AccessRules& rules, const Rename& rename) {
@@ -175,11 +188,11 @@ Judgement judge_rename(const wire::AccessRules& rules, const Rename& rename) {
     Judgement judgement = judge_departure(rules, from);
     if (!denies(judgement))
         judgement =
-            judge_arrival(rules, to.place, from.kind, {rename.from_brings, rename.from_matches, from.place});
+            judge_arrival(rules, to, from.kind, {rename.from_brings, rename.from_matches, from.place});
     if (!denies(judgement) && exchange) judgement = judge_departure(rules, to);
     if (!denies(judgement) && exchange)
         judgement =
-            judge_arrival(rules, from.place, to.kind, {rename.to_brings, rename.to_matches, to.place});
+            judge_arrival(rules, from, to.kind, {rename.to_brings, rename.to_matches, to.place});
     return judgement;
 }
 

@@ -18,6 +18,7 @@ struct Site {
     Kind kind = Kind::missing;
     bool ordinary = true;  ///< false: the last component is ".", ".." or "/", which no call makes or removes
     bool slashed = false;  ///< slashes follow the last component
+    bool initial = false;  ///< the act is a part of the making of a repository (new_repositories.hpp)
 };
 
 enum class Decision : std::uint8_t {
@@ -44,11 +45,13 @@ using BringsMatch = std::function<bool(const wire::AccessRule& rule, std::string
 /// Whether open flags ask for anything but reading what exists; the same condition as in the filter.
 [[nodiscard]] bool asks_to_write(std::uint64_t flags) noexcept;
 
+/// What exists is left to the kernel, unless the rules want even that to be done on behalf.
 [[nodiscard]] Judgement judge_open(const wire::AccessRules& rules, std::uint64_t flags, const Site& site);
 /// Opening for reading only, entering, reading a link.
 [[nodiscard]] Judgement judge_read(const wire::AccessRules& rules, std::string_view place);
 /// Contents or attributes of what exists.
 [[nodiscard]] Judgement judge_change(const wire::AccessRules& rules, const Site& site);
+[[nodiscard]] Judgement judge_truncate(const wire::AccessRules& rules, const Site& site);
 [[nodiscard]] Judgement judge_execute(const wire::AccessRules& rules, const Site& site);
 /// A file is mapped to be executed. `is_program`: it is made to be started, so that a loader would start what
 /// only execve may. What a command can write, or nobody can name, is no library.

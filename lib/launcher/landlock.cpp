@@ -24,17 +24,19 @@ constexpr int kReferAbi = 2;
 constexpr int kTruncateAbi = 3;
 constexpr int kScopeAbi = 6;
 
-/// The rights to change that a kernel of this version knows. It refuses a ruleset that names others.
-std::uint64_t handled_rights(int abi) {
+/// The rights to change that are asked for, of those that a kernel of this version knows. It refuses a ruleset that
+/// names others. With the right to truncate every open walks up to the root to find it, those for reading only too.
+/// Outside of the roots read-only mounts say the same; within them it is wanted where a command has no right to write.
+std::uint64_t handled_rights(const wire::SessionPlan& plan, int abi) {
     std::uint64_t rights = kWriteExisting | kChangeNames;
     if (abi < kReferAbi) rights &= ~sys::kLandlockRefer;
-    if (abi < kTruncateAbi) rights &= ~sys::kLandlockTruncate;
+    if (abi < kTruncateAbi || !plan.rules.writes_on_behalf()) rights &= ~sys::kLandlockTruncate;
     return rights;
 }
 
-int make_ruleset(int abi, std::uint64_t more_rights, unique_fd& ruleset) {
+int make_ruleset(int abi, std::uint64_t rights, unique_fd& ruleset) {
     sys::LandlockRulesetAttr attributes;
-    attributes.handled_access_fs = handled_rights(abi) | more_rights;
+    attributes.handled_access_fs = rights;
     // A domain's own descendants stay in its scope: an init signals its command, never the other way round.
     if (abi >= kScopeAbi)
         attributes.scoped = sys::kLandlockScopeAbstractUnixSocket | sys::kLandlockScopeSignal;
@@ -54,8 +56,17 @@ int add_rule(int ruleset, int place, std::uint64_t rights) {
         sys::raw_syscall(SYS_landlock_add_rule, ruleset, sys::kLandlockRulePathBeneath, sys::word(&rule), 0));
 }
 
+/// Landlock walks up through mounts: a right at a place is one in all roots below it too.
+bool holds_root(const wire::AccessRules& rules, const std::string& place) {
+    const std::vector<std::string> roots = rules.writable_roots();
+    return std::any_of(roots.begin(), roots.end(), [&](const std::string& root) {
+        return wire::holds(place, root) || wire::holds(root, place);
+    });
+}
+
 /// Grants writing at and below `path`; to whoever makes and removes names also that, if `change_names`.
-int grant(const std::string& path, bool change_names, std::uint64_t handled, const Confinement& confinement) {
+int grant(const wire::SessionPlan& plan, const std::string& path, bool change_names, std::uint64_t handled,
+          const Confinement& confinement) {
     unique_fd place;
     if (const int error = open_place(path, place); error < 0) return error;
     struct stat status {};
@@ -65,22 +76,24 @@ int grant(const std::string& path, bool change_names, std::uint64_t handled, con
     const std::uint64_t outer = handled & (names ? kWriteExisting | kChangeNames : kWriteExisting);
     const std::uint64_t inner = confinement.facts.denials ? handled & kWriteExisting : outer;
     const int error = add_rule(confinement.outer_ruleset.get(), place.get(), outer);
+    const bool on_behalf = confinement.facts.denials && plan.rules.writes_on_behalf();
+    if (on_behalf && holds_root(plan.rules, path)) return error;
     return error == 0 ? add_rule(confinement.inner_ruleset.get(), place.get(), inner) : error;
 }
 
-Outcome grant_step(const wire::MountOp& op, std::uint64_t handled, const Confinement& confinement) {
+Outcome grant_step(const wire::SessionPlan& plan, const wire::MountOp& op, std::uint64_t handled, const Confinement& confinement) {
     int error = 0;
     std::string path = op.path;
     switch (op.step) {
         case wire::MountStep::place_writable:
         case wire::MountStep::private_tmp:
-            error = grant(path, true, handled, confinement);
+            error = grant(plan, path, true, handled, confinement);
             break;
         case wire::MountStep::private_dev:
-            error = grant(path, false, handled, confinement);
+            error = grant(plan, path, false, handled, confinement);
             if (error < 0) break;
             path += "/shm";
-            error = grant(path, true, handled, confinement);
+            error = grant(plan, path, true, handled, confinement);
             break;
         default:
             break;
@@ -111,12 +124,13 @@ int landlock_abi() noexcept {
 Outcome make_rulesets(const wire::SessionPlan& plan, Confinement& confinement) {
     const int abi = confinement.facts.landlock_abi;
     const bool restricted = plan.rules.restrict_execute;
-    int error = make_ruleset(abi, 0, confinement.outer_ruleset);
+    const std::uint64_t rights = handled_rights(plan, abi);
+    int error = make_ruleset(abi, rights, confinement.outer_ruleset);
     if (error == 0)
-        error = make_ruleset(abi, restricted ? sys::kLandlockExecute : 0, confinement.inner_ruleset);
+        error = make_ruleset(abi, rights | (restricted ? sys::kLandlockExecute : 0), confinement.inner_ruleset);
     if (error < 0) return fail(Stage::landlock, -error, "landlock_create_ruleset");
     for (const wire::MountOp& op : plan.mounts)
-        if (Outcome failure = grant_step(op, handled_rights(abi), confinement)) return failure;
+        if (Outcome failure = grant_step(plan, op, rights, confinement)) return failure;
     return restricted ? grant_execution(plan, confinement) : Outcome{};
 }
 

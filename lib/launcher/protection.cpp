@@ -23,15 +23,10 @@ using wire::Access;
 using wire::AccessRule;
 using wire::AccessRules;
 
+// statx(2), since Linux 6.8: a number that no later mount gets. What is not known by it is looked at each time.
+constexpr unsigned kStatxMountIdUnique = 0x4000;
 // The mode of a mask through which granted places can be reached.
 constexpr mode_t kMaskWithHoles = 0111;
-
-bool inside_writable(const AccessRules& rules, const std::string& place) {
-    bool inside = false;
-    rules.visit_above(place,
-                      [&](const AccessRule& rule) { inside = inside || rule.access == Access::allow_write; });
-    return inside;
-}
 
 bool grants_below(const AccessRules& rules, const std::string& place) {
     bool grants = false;
@@ -54,6 +49,11 @@ bool is_link(const std::string& path) {
     return ::lstat(path.c_str(), &found) == 0 && S_ISLNK(found.st_mode);
 }
 
+bool is_directory(const std::string& path) {
+    struct stat found {};
+    return ::lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
+}
+
 /// Where a link leads; empty if to nothing, or to what no rule can be about.
 std::string resolved(const std::string& link) {
     const std::unique_ptr<char, decltype(&::free)> place(::realpath(link.c_str(), nullptr), &::free);
@@ -74,8 +74,10 @@ Outcome Protection::prepare(const wire::SessionPlan& plan, const Masks& masks) {
         if (rule.access == Access::deny_read)
             places_.push_back({rule.place, Cover::mask, grants_below(plan.rules, rule.place)});
         // Elsewhere everything is read-only anyway.
-        if (rule.access == Access::deny_write && inside_writable(plan.rules, rule.place))
+        if (wire::denies_write(rule.access) && plan.rules.in_root(rule.place))
             places_.push_back({rule.place, Cover::read_only, false});
+        if (rule.access == Access::new_repository)
+            places_.push_back({rule.place, Cover::read_only_file, false});
     }
     const auto shares = [](const Place& one, const Place& other) {
         return directory_of(one.path) == directory_of(other.path);
@@ -104,6 +106,8 @@ void Protection::check(Place& place, Renewal& renewal) {
     int error = look(place, state);
     // What a link protects is the link, and that is the supervisor's part; a denied read that has become one
     // leads to a place that nobody judged.
+    const bool is_repository = state == State::bare && place.cover == Cover::read_only_file && is_directory(place.path);
+    if (is_repository) return;
     if (state == State::link) error = place.cover == Cover::mask ? -ELOOP : 0;
     if (state == State::bare) {
         error = cover_again(place);
@@ -122,7 +126,7 @@ void Protection::check_match(const std::string& path, Renewal& renewal) {
         if (place.empty() || holds_granted(place)) return;
     }
     Place match{place, readable ? Cover::read_only : Cover::mask, !readable && grants_below(*rules_, place)};
-    if (!readable || inside_writable(*rules_, place)) check(match, renewal);
+    if (!readable || rules_->in_root(place)) check(match, renewal);
 }
 
 bool Protection::holds_granted(const std::string& place) const {
@@ -133,7 +137,7 @@ bool Protection::holds_granted(const std::string& place) const {
 /// As lstat.
 int Protection::stat_place(const Place& place, struct statx& found) {
     constexpr int kFlags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
-    constexpr unsigned kFields = STATX_TYPE | STATX_MODE | STATX_MNT_ID;
+    constexpr unsigned kFields = STATX_TYPE | STATX_MODE | kStatxMountIdUnique;
     const std::string_view above = directory_of(place.path);
     if (place.shares && (!directory_ || above != directory_path_)) {
         directory_path_ = above;
@@ -163,7 +167,7 @@ int Protection::look(Place& place, State& state) {
     const bool holed = mount.f_type == TMPFS_MAGIC && (found.stx_mode & 07777) == kMaskWithHoles;
     if (!read_only || (place.cover == Cover::mask && !(place.has_holes && holed))) return 0;
     state = State::covered;
-    place.mount = found.stx_mnt_id;
+    place.mount = found.stx_mask & kStatxMountIdUnique ? found.stx_mnt_id : 0;
     return 0;
 }
 

@@ -33,7 +33,7 @@ class Protection {
     [[nodiscard]] Renewal renew();
 
   private:
-    enum class Cover : std::uint8_t { mask, read_only };
+    enum class Cover : std::uint8_t { mask, read_only, read_only_file };  // the last leaves directories alone
     enum class State : std::uint8_t { missing, covered, bare, link };
     struct Place {
         std::string path;

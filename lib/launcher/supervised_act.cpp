@@ -1,7 +1,6 @@
 #include "supervised_act.hpp"
 
 #include <fcntl.h>
-#include <stdio.h>  // NOLINT: renameat2 is GNU's
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -9,8 +8,8 @@
 #include <cerrno>
 
 #include "launcher/file_mask.hpp"
+#include "launcher/supervised_attempt.hpp"
 #include "launcher/supervised_interpreter.hpp"
-#include "launcher/tree_search.hpp"
 #include "sys/elf.hpp"
 #include "sys/raw_syscall.hpp"
 
@@ -20,14 +19,6 @@ namespace {
 /// How often a file may appear and vanish while it is being made, before the kernel is left to it.
 constexpr int kAttempts = 8;
 
-int result_of(int value) { return value < 0 ? -errno : 0; }
-
-Answer refused(int error) {
-    Answer answer;
-    answer.judgement = {Decision::refuse, -error, {}};
-    return answer;
-}
-
 /// What cannot be looked at is taken for one.
 bool is_program(int object) {
     const std::string path = "/proc/self/fd/" + std::to_string(object);
@@ -35,35 +26,13 @@ bool is_program(int object) {
     return !file || sys::read_program_facts(file.get()).is_program;
 }
 
-class Attempt {
-  public:
-    Attempt(const wire::AccessRules& rules, const Caller& caller, const Call& call,
-            const StillWaiting& still_waiting)
-        : rules_(rules), caller_(caller), call_(call), still_waiting_(still_waiting) {}
+}  // namespace
 
-    Answer open();
-    Answer read();
-    Answer change();
-    Answer map();
-    Answer make();
-    Answer remove();
-    Answer rename();
-    Answer link();
-
-  private:
-    Answer unreachable(Resolver& resolver, int error) const;
-    Answer execute(const Spot& program, Answer answer) const;
-    template <typename Carry>
-    Answer settle(Judgement judgement, const Spot& spot, const Spot& second, Carry carry_out);
-    int open_new(const Spot& spot, unique_fd& file);
-    int make_at(const Spot& spot);
-    int find_link_source(Spot& spot);
-
-    const wire::AccessRules& rules_;
-    const Caller& caller_;
-    const Call& call_;
-    const StillWaiting& still_waiting_;
-};
+Site Attempt::site_of(const Spot& spot) const {
+    Site site = spot.site();
+    site.initial = repositories_.is_initial(call_, caller_.process(), spot);
+    return site;
+}
 
 /// A path that ends before its last component: a denied place may be what it ends at.
 Answer Attempt::unreachable(Resolver& resolver, int error) const {
@@ -73,18 +42,6 @@ Answer Attempt::unreachable(Resolver& resolver, int error) const {
     const bool by_kernel = call_.row->act == Act::open || call_.row->act == Act::change;
     if (answer.judgement.decision == Decision::deny || by_kernel) return answer;
     return refused(error);
-}
-
-/// Carries out what was judged so, if the caller is still there: its last word on all that was read of it.
-template <typename Carry>
-Answer Attempt::settle(Judgement judgement, const Spot& spot, const Spot& second, Carry carry_out) {
-    Answer answer;
-    answer.judgement = std::move(judgement);
-    answer.resolved = spot.place;
-    answer.second_resolved = second.place;
-    if (answer.judgement.decision != Decision::perform) return answer;
-    const int error = still_waiting_() ? carry_out() : -EINTR;
-    return error < 0 ? refused(error) : std::move(answer);
 }
 
 Answer Attempt::open() {
@@ -99,12 +56,13 @@ Answer Attempt::open() {
                                         : resolver.find_target(call_.directory, call_.path, spot);
         if (error < 0) return unreachable(resolver, error);
         unique_fd file;
-        Answer answer = settle(judge_open(rules_, call_.how.flags, spot.site()), spot, {},
-                               [&] { return open_new(spot, file); });
+        Answer answer = settle(judge_open(rules_, call_.how.flags, site_of(spot)), spot, {}, [&] {
+            return spot.kind == Kind::missing ? open_new(spot, file) : open_again(spot, file);
+        });
         const bool raced = answer.judgement == Judgement{Decision::refuse, EEXIST, {}} && !is_new_only;
         if (raced) continue;
         answer.file = std::move(file);
-        answer.made = std::move(spot);
+        if (spot.kind == Kind::missing) answer.made = std::move(spot);
         return answer;
     }
     return {};
@@ -128,6 +86,29 @@ int Attempt::open_new(const Spot& spot, unique_fd& file) {
     if (made < 0) return static_cast<int>(made);
     file.reset(static_cast<int>(made));
     return 0;
+}
+
+/// The very file, or directory for an unnamed one, that was judged. Where others hold it by a lease (fcntl(2)) the
+/// caller is told to try again: nothing here may wait for them.
+int Attempt::open_again(const Spot& spot, unique_fd& file) {
+    const bool is_temporary = (call_.how.flags & O_TMPFILE) == O_TMPFILE;
+    const mode_t mask = caller_.file_mask();
+    if (!still_waiting_()) return -EINTR;
+    open_how how = call_.how;
+    how.flags &= ~std::uint64_t{O_NOFOLLOW} & ~(is_temporary ? 0 : std::uint64_t{O_CREAT | O_EXCL});
+    how.flags |= O_CLOEXEC | O_NONBLOCK;
+    const FileMask masked(mask);
+    const std::string path = "/proc/self/fd/" + std::to_string(spot.object.get());
+    file.reset(::open(path.c_str(), static_cast<int>(how.flags), static_cast<mode_t>(how.mode)));
+    if (!file) return -errno;
+    const bool waits = !(call_.how.flags & O_NONBLOCK);
+    return waits ? result_of(::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK)) : 0;
+}
+
+int Attempt::truncate(const Spot& spot) {
+    const std::string path = "/proc/self/fd/" + std::to_string(spot.object.get());
+    const unique_fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
+    return file ? result_of(::ftruncate(file.get(), call_.length)) : -errno;
 }
 
 /// What is read stays the kernel's: the masks hold whatever path is given a moment later.
@@ -169,7 +150,10 @@ Answer Attempt::change() {
     else
         error = resolver.find_target(call_.directory, call_.path, spot);
     if (error < 0) return unreachable(resolver, error);
-    return settle(judge_change(rules_, spot.site()), spot, {}, [] { return 0; });
+    const bool truncates = call_.row->number == __NR_truncate;
+    const Site site = site_of(spot);
+    return settle(truncates ? judge_truncate(rules_, site) : judge_change(rules_, site), spot, {},
+                  [&] { return truncate(spot); });
 }
 
 Answer Attempt::map() {
@@ -183,100 +167,9 @@ Answer Attempt::map() {
     return answer;
 }
 
-Answer Attempt::make() {
-    Resolver resolver(caller_);
-    Spot spot;
-    const int error = resolver.find_entry(call_.directory, call_.path, spot);
-    if (error < 0) return unreachable(resolver, error);
-    const Kind made = call_.row->act == Act::make_symlink     ? Kind::symlink
-                      : call_.row->act == Act::make_directory ? Kind::directory
-                                                              : Kind::file;
-    Answer answer = settle(judge_make(rules_, made, spot.site()), spot, {}, [&] { return make_at(spot); });
-    answer.made = std::move(spot);
-    return answer;
-}
-
-int Attempt::make_at(const Spot& spot) {
-    const mode_t mask = caller_.file_mask();
-    if (!still_waiting_()) return -EINTR;
-    const int directory = spot.directory.get();
-    const std::string name = spot.last();
-    const FileMask masked(mask);
-    switch (call_.row->act) {
-        case Act::make_directory:
-            return result_of(::mkdirat(directory, name.c_str(), call_.mode));
-        case Act::make_node:
-            return result_of(::mknodat(directory, name.c_str(), call_.mode, call_.device));
-        default:
-            return result_of(::symlinkat(call_.text.c_str(), directory, name.c_str()));
-    }
-}
-
-Answer Attempt::remove() {
-    Resolver resolver(caller_);
-    Spot spot;
-    const int error = resolver.find_entry(call_.directory, call_.path, spot);
-    if (error < 0) return unreachable(resolver, error);
-    Answer answer = settle(judge_remove(rules_, spot.site()), spot, {}, [&] {
-        return result_of(::unlinkat(spot.directory.get(), spot.last().c_str(), call_.flags));
-    });
-    answer.made = std::move(spot);
-    return answer;
-}
-
-Answer Attempt::rename() {
-    Spot from;
-    Spot to;
-    int error = Resolver(caller_).find_entry(call_.directory, call_.path, from);
-    if (error == 0) error = Resolver(caller_).find_entry(call_.second_directory, call_.second_path, to);
-    if (error < 0) return refused(error);
-    const auto flags = static_cast<unsigned>(call_.flags);
-    const Rename rename{
-        from.site(),
-        to.site(),
-        flags,
-        [&](std::string_view tail) { return brings_along(from, tail); },
-        [&](std::string_view tail) { return brings_along(to, tail); },
-        [&](const wire::AccessRule& rule, std::string_view place) { return brings_match(from, rule, place); },
-        [&](const wire::AccessRule& rule, std::string_view place) { return brings_match(to, rule, place); }};
-    Answer answer = settle(judge_rename(rules_, rename), from, to, [&] {
-        return result_of(::renameat2(from.directory.get(), from.last().c_str(), to.directory.get(),
-                                     to.last().c_str(), flags));
-    });
-    answer.made = std::move(to);
-    return answer;
-}
-
-int Attempt::find_link_source(Spot& spot) {
-    Resolver resolver(caller_);
-    if (call_.on_descriptor) return resolver.find_descriptor(call_.directory, spot);
-    if (call_.flags & AT_SYMLINK_FOLLOW) return resolver.find_target(call_.directory, call_.path, spot);
-    return resolver.find_entry(call_.directory, call_.path, spot);
-}
-
-Answer Attempt::link() {
-    Spot from;
-    Spot to;
-    int error = find_link_source(from);
-    if (error == 0) error = Resolver(caller_).find_entry(call_.second_directory, call_.second_path, to);
-    if (error == 0 && (call_.flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))) error = -EINVAL;
-    if (error < 0) return refused(error);
-    Answer answer = settle(judge_link(rules_, from.site(), to.site()), from, to, [&] {
-        const bool by_name = from.directory && !(call_.flags & AT_SYMLINK_FOLLOW);
-        const std::string source =
-            by_name ? from.last() : "/proc/self/fd/" + std::to_string(from.object.get());
-        return result_of(::linkat(from.directory.get(), source.c_str(), to.directory.get(), to.last().c_str(),
-                                  by_name ? 0 : AT_SYMLINK_FOLLOW));
-    });
-    answer.made = std::move(to);
-    return answer;
-}
-
-}  // namespace
-
-Answer answer_call(const wire::AccessRules& rules, const Caller& caller, const Call& call,
-                   const StillWaiting& still_waiting) {
-    Attempt attempt(rules, caller, call, still_waiting);
+Answer answer_call(const wire::AccessRules& rules, NewRepositories& repositories, const Caller& caller,
+                   const Call& call, const StillWaiting& still_waiting) {
+    Attempt attempt(rules, repositories, caller, call, still_waiting);
     switch (call.row->act) {
         case Act::open:
             if ((call.how.flags & O_PATH) || !(asks_to_write(call.how.flags) || rules.denies_reads())) return {};
@@ -307,7 +200,15 @@ Answer answer_call(const wire::AccessRules& rules, const Caller& caller, const C
     return refused(-ENOSYS);
 }
 
+bool is_only_judged(const wire::AccessRules& rules, const Call& call) {
+    const bool opens = call.row->act == Act::open;
+    const bool writes = opens ? asks_to_write(call.how.flags) : call.row->number == __NR_truncate;
+    if (writes && rules.writes_on_behalf()) return false;
+    return call.row->act >= Act::change || (opens && !(call.how.flags & O_CREAT));
+}
+
 void unmake(const Answer& answer) {
+    if (!answer.made.directory) return;
     struct stat made {};
     struct stat found {};
     const int directory = answer.made.directory.get();

@@ -34,6 +34,7 @@ void read_registers(const seccomp_data& data, Call& call) {
     call.second_directory = directory_argument(data, at.second_directory);
     if (at.flags >= 0) call.flags = static_cast<int>(data.args[at.flags]);
     if (call.row->act != Act::open) call.flags |= at.implied_flags;
+    if (call.row->number == __NR_truncate) call.length = static_cast<off_t>(data.args[1]);
     if (at.mode < 0) return;
     call.mode = static_cast<mode_t>(data.args[at.mode]);
     call.how.mode = call.mode & 07777;  // open(2) ignores the rest, openat2(2) would refuse it

@@ -25,6 +25,7 @@ struct Call {
     int flags = 0;               ///< AT_* or RENAME_*
     mode_t mode = 0;
     dev_t device = 0;
+    off_t length = 0;  ///< of truncate
     open_how how{};
 };
 

@@ -33,7 +33,9 @@ std::vector<SupervisionNeed> supervision_needs(const wire::SessionPlan& plan) {
     const bool reads = std::any_of(denied.begin(), denied.end(),
                                    [](const AccessRule* rule) { return rule->access == Access::deny_read; });
     if (reads) needs.push_back({"denied_reads", "filesystem.denyRead within filesystem.allowWrite", false});
-    if (!denied.empty()) needs.push_back({"names", "names that are denied within filesystem.allowWrite", true});
+    const bool on_behalf = plan.filesystem_enforced && plan.rules.writes_on_behalf();
+    if (!denied.empty() || on_behalf)
+        needs.push_back({"names", "names that are denied within filesystem.allowWrite", true});
     if (plan.filesystem_enforced && plan.rules.restrict_execute)
         needs.push_back({"execution", "filesystem.allowExecute", true});
     if (!plan.unix_sockets.empty()) needs.push_back({"unix_sockets", "network.allowUnixSockets", true});

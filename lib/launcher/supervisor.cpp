@@ -43,11 +43,6 @@ Answer unreadable(const NotifiedCall& row, int error) {
     return !made_here ? Answer{} : refusal(-error);
 }
 
-/// Nothing is made or removed for it.
-bool only_judged(const Call& call) {
-    return call.row->act >= Act::change || (call.row->act == Act::open && !(call.how.flags & O_CREAT));
-}
-
 class HeldLock {
   public:
     explicit HeldLock(int file) noexcept : file_(file) {}
@@ -78,6 +73,7 @@ void Supervisor::detach() {
     pending_.clear();
     interrupted_.clear();
     reported_ = folded_ = 0;
+    repositories_.forget();
     if (!registry_.has_own() || hold_lock() < 0) return;
     const HeldLock held(own_lock_.get());
     registry_.forget_own();
@@ -172,14 +168,15 @@ Answer Supervisor::answer(const NotifiedCall& row, const seccomp_notif& notifica
     // matter.
     if (!has_own_root(caller)) return unreadable(row, -EACCES);
     if (std::optional<Answer> earlier = interrupted_.take_done(notification, call)) return std::move(*earlier);
-    if (only_judged(call)) return answer_call(plan_.rules, caller, call, [] { return true; });
+    if (is_only_judged(plan_.rules, call))
+        return answer_call(plan_.rules, repositories_, caller, call, [] { return true; });
     return answer_under_lock(caller, call, notification.id);
 }
 
 Answer Supervisor::answer_under_lock(const Caller& caller, const Call& call, std::uint64_t cookie) {
     if (hold_lock() < 0) return refusal(ENOLCK);
     const HeldLock held(own_lock_.get());
-    return answer_call(plan_.rules, caller, call, [this, cookie] { return is_valid(cookie); });
+    return answer_call(plan_.rules, repositories_, caller, call, [this, cookie] { return is_valid(cookie); });
 }
 
 /// By mount and inode: neither a chroot nor another mount namespace has both.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "launcher/interrupted_calls.hpp"
+#include "launcher/new_repositories.hpp"
 #include "launcher/supervised_act.hpp"
 #include "launcher/supervised_socket.hpp"
 #include "wire/messages.hpp"
@@ -44,6 +45,7 @@ class Supervisor {
           report_(std::move(report)),
           support_(support),
           session_file_(session_file),
+          repositories_(plan.rules),
           registry_(session_file, owner),
           sockets_(plan, registry_) {}
 
@@ -97,6 +99,7 @@ class Supervisor {
     const SupervisorSupport support_;
     int session_file_;
     unique_fd own_lock_;
+    NewRepositories repositories_;
     SocketRegistry registry_;
     SocketSupervisor sockets_;
     unique_fd listener_;

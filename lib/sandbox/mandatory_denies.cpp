@@ -38,7 +38,7 @@ class MandatorySearch {
   public:
     MandatorySearch(const std::vector<std::string>& roots, const FilesystemPolicy& policy,
                     const PathFacts& facts)
-        : roots_(roots), names_(names_in_force(policy)), facts_(facts) {}
+        : roots_(roots), names_(names_in_force(policy)), allow_init_(policy.allow_git_init), facts_(facts) {}
 
     MandatoryPlaces all() {
         for (const std::string& root : roots_) {
@@ -109,9 +109,19 @@ class MandatorySearch {
         }
         const bool any = std::any_of(names_.begin(), names_.end(),
                                      [](std::string_view name) { return first_name(name) == kGit; });
-        if (any)
+        const bool is_free = path.fact.kind == PathKind::missing && path.passed.empty();
+        if (any && is_free && allow_init_)
+            allow_init(git);
+        else if (any)
             deny(git,
                  path.fact.exists() ? ".git (always denied)" : ".git (always denied without allowGitInit)");
+    }
+
+    void allow_init(const std::string& git) {
+        found_.new_repositories.push_back({git, ".git (allowGitInit: only as a new directory)"});
+        deny_names_of_git(git, names_);
+        for (MandatoryPlace& place : found_.places)
+            place.until_made = place.until_made || place.path == git + "/hooks" || place.path == git + "/config";
     }
 
     /// Repositories of submodules, whose names may have slashes, and what other worktrees have of their own.
@@ -162,6 +172,7 @@ class MandatorySearch {
 
     const std::vector<std::string>& roots_;
     std::vector<std::string_view> names_;
+    bool allow_init_;
     const PathFacts& facts_;
     MandatoryPlaces found_;
     std::size_t entries_ = 0;

@@ -38,10 +38,12 @@ static_assert(is_mandatory_deny(".git/config") && is_mandatory_deny(".git/hooks"
 struct MandatoryPlace {
     std::string path;
     std::string text;  ///< the rule's words: ".vscode (always denied)"
+    bool until_made = false;  ///< a part that a new repository comes with: whoever makes it may make that too
 };
 
 struct MandatoryPlaces {
     std::vector<MandatoryPlace> places;
+    std::vector<MandatoryPlace> new_repositories;  ///< a .git that may be made there
     std::vector<std::string> warnings;  ///< directories that could not be searched
 };
 

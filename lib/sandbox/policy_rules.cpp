@@ -40,13 +40,6 @@ bool holds_any(std::string_view place, const std::vector<std::string>& others) {
                        [&](const std::string& other) { return wire::holds(place, other); });
 }
 
-bool is_in_root(const wire::AccessRules& rules, std::string_view place) {
-    bool found = false;
-    rules.visit_above(
-        place, [&](const wire::AccessRule& rule) { found = found || rule.access == Access::allow_write; });
-    return found;
-}
-
 bool is_in_own_tree(std::string_view place) { return wire::holds(kDev, place) || wire::holds(kProc, place); }
 
 }  // namespace
@@ -206,7 +199,7 @@ void PolicyRules::deny_found(Access access, const PolicyEntry& glob, const GlobF
     if (name.kind == PathKind::symlink) return deny_behind_link(access, glob, name.path);
     const bool lifted = access == Access::deny_read && found.rules.read(name.path).allowed;
     // Outside of the roots nothing can be written anyway.
-    const bool in_vain = access == Access::deny_write && !is_in_root(found.rules, name.path);
+    const bool in_vain = access == Access::deny_write && !found.rules.in_root(name.path);
     // What a session does not see needs no cover, and a cover would tell its name.
     if (lifted || in_vain || !is_shown(name.path)) return;
     found.rules.add({access, name.path, glob.rule, {}, true});
@@ -232,12 +225,15 @@ bool PolicyRules::is_shown(const std::string& place) const {
 void PolicyRules::deny_mandatory() {
     const std::vector<std::string> roots = found.rules.writable_roots();
     MandatoryPlaces mandatory = find_mandatory_denies(roots, policy_, facts_);
-    for (const MandatoryPlace& place : mandatory.places) deny_mandatory(place.path, place.text, roots);
+    for (const MandatoryPlace& place : mandatory.places) deny_mandatory(place, roots);
+    for (const MandatoryPlace& place : mandatory.new_repositories)
+        found.rules.add({Access::new_repository, place.path, place.text, {}, false});
     for (std::string& warning : mandatory.warnings) warn(std::move(warning));
 }
 
-void PolicyRules::deny_mandatory(const std::string& path, const std::string& rule,
-                                 const std::vector<std::string>& roots) {
+void PolicyRules::deny_mandatory(const MandatoryPlace& place, const std::vector<std::string>& roots) {
+    const std::string& path = place.path;
+    const std::string& rule = place.text;
     const ResolvedPath resolved = resolve_path(path, facts_);
     // A command may have made a link of this name. The next session protects the link, and must not lose its
     // workspace or its devices to it.
@@ -245,12 +241,12 @@ void PolicyRules::deny_mandatory(const std::string& path, const std::string& rul
     if (leads_astray)
         warn(path + " leads to " + resolved.place + ", which is granted; only the link is protected");
     if (leads_astray || is_in_own_tree(resolved.place)) return protect_way(resolved, rule);
-    add(Access::deny_write, resolved, rule);
+    add(place.until_made ? Access::deny_after_init : Access::deny_write, resolved, rule);
     warn_of_alias(resolved, rule);
 }
 
 void PolicyRules::add(Access access, const ResolvedPath& path, const std::string& rule, bool expanded) {
-    const bool allows = access != Access::deny_read && access != Access::deny_write;
+    const bool allows = access != Access::deny_read && !wire::denies_write(access);
     protect_way(path, allows ? rule + " (the way to it)" : rule);
     found.rules.add({access, path.place, rule, {}, expanded});
     if (path.fact.exists()) found.places[path.place] = path.fact.kind == PathKind::directory;

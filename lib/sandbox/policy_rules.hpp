@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "glob_search.hpp"
+#include "mandatory_denies.hpp"
 #include "mount_layout.hpp"
 #include "path_facts.hpp"
 #include "resolved_path.hpp"
@@ -68,8 +69,7 @@ class PolicyRules {
     void allow_missing(const PolicyEntry& entry);
     void deny(wire::Access access, const PolicyEntry& entry);
     void deny_in_dev(wire::Access access, const PolicyEntry& entry);
-    void deny_mandatory(const std::string& path, const std::string& rule,
-                        const std::vector<std::string>& roots);
+    void deny_mandatory(const MandatoryPlace& place, const std::vector<std::string>& roots);
     void add(wire::Access access, const ResolvedPath& path, const std::string& rule, bool expanded = false);
     void protect_way(const ResolvedPath& path, const std::string& rule);
     void warn_of_alias(const ResolvedPath& path, const std::string& rule);

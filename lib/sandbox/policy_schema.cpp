@@ -187,7 +187,7 @@ constexpr std::array kKeys{
     filesystem<&Fs::deny_write>("denyWrite"),
     allow_execute(),
     filesystem<&Fs::allow_git_config>("allowGitConfig"),
-    filesystem<&Fs::allow_git_init>("allowGitInit", kNotYet),
+    filesystem<&Fs::allow_git_init>("allowGitInit"),
     filesystem<&Fs::allow_git_worktree>("allowGitWorktree"),
     without_globs(filesystem<&Fs::git_safe_directories>("gitSafeDirectories")),
     filesystem<&Fs::mandatory_deny_except>("mandatoryDenyExcept"),

@@ -42,7 +42,7 @@ std::size_t length_of(const AccessRule& rule, std::string_view path) noexcept {
 bool judges(const AccessRule& rule) noexcept { return !rule.expanded; }
 
 bool denies(const AccessRule& rule) noexcept {
-    return rule.access == Access::deny_write || rule.access == Access::deny_read;
+    return denies_write(rule.access) || rule.access == Access::deny_read;
 }
 
 Verdict allowed_by(const AccessRule* rule) { return {true, 0, rule ? rule->text : std::string()}; }
@@ -68,6 +68,8 @@ AccessRules::AccessRules(std::vector<AccessRule> rules, bool rules_enabled) : en
 }
 
 void AccessRules::add(AccessRule rule) {
+    denies_reads_ = denies_reads_ || rule.access == Access::deny_read;
+    new_repositories_ = new_repositories_ || rule.access == Access::new_repository;
     std::vector<AccessRule>& here = places_[rule.place];
     const auto before = [](const AccessRule& a, const AccessRule& b) { return order_of(a) < order_of(b); };
     const auto at = std::lower_bound(here.begin(), here.end(), rule, before);
@@ -104,7 +106,7 @@ Verdict AccessRules::read_by_rules(std::string_view path) const {
     return by_place ? denied_by(*deny.rule) : allowed_by(allow.rule);
 }
 
-Verdict AccessRules::write(std::string_view path) const {
+Verdict AccessRules::write(std::string_view path, bool initial) const {
     if (!enabled) return allowed_by(nullptr);
     // Nothing can be written where nothing can be read.
     if (Verdict reading = read_by_rules(path); !reading.allowed) return reading;
@@ -114,12 +116,14 @@ Verdict AccessRules::write(std::string_view path) const {
     Best shown;
     visit_above(path, [&](const AccessRule& rule) {
         const std::size_t length = judges(rule) ? length_of(rule, path) : rule.place.size();
-        if (rule.access == Access::deny_write && judges(rule) && length > 0) deny.offer(rule, length);
+        const bool lifted = initial && rule.access == Access::deny_after_init;
+        if (denies_write(rule.access) && !lifted && judges(rule) && length > 0) deny.offer(rule, length);
         if (rule.access == Access::allow_write) root.offer(rule, length);
         if (rule.access == Access::private_write) own.offer(rule, length);
         if (rule.access == Access::allow_read) shown.offer(rule, length);
     });
     if (deny.rule) return denied_by(*deny.rule);
+    if (const AccessRule* rule = initial ? nullptr : new_repository(path)) return denied_by(*rule);
     // A place of the host's that was granted for reading inside the session's own /tmp stays as it is.
     const bool is_own = own.rule && !(shown.rule && shown.length > own.length);
     if (is_own) root.offer(*own.rule, own.length);
@@ -158,11 +162,18 @@ std::vector<const AccessRule*> AccessRules::globs_below(std::string_view place) 
     return found;
 }
 
-bool AccessRules::denies_reads() const noexcept {
-    const auto denies = [](const AccessRule& rule) { return rule.access == Access::deny_read; };
-    return enabled && std::any_of(places_.begin(), places_.end(), [&](const auto& place) {
-        return std::any_of(place.second.begin(), place.second.end(), denies);
-    });
+const AccessRule* AccessRules::new_repository(std::string_view place) const {
+    const auto found = enabled ? places_.find(place) : places_.end();
+    if (found == places_.end()) return nullptr;
+    for (const AccessRule& rule : found->second)
+        if (rule.access == Access::new_repository) return &rule;
+    return nullptr;
+}
+
+bool AccessRules::in_root(std::string_view place) const {
+    bool inside = false;
+    visit_above(place, [&](const AccessRule& rule) { inside = inside || rule.access == Access::allow_write; });
+    return inside;
 }
 
 std::vector<std::string> AccessRules::writable_roots() const {

@@ -19,6 +19,8 @@ enum class Access : std::uint8_t {
     private_write,  ///< as allow_write, for the session's own /tmp and devices, which are no roots of the
                     ///< user's
     allow_execute,
+    new_repository,   ///< a .git that did not exist: it can be made, by mkdir and nothing else
+    deny_after_init,  ///< as deny_write, but not for the making of the repository that it is a part of
 };
 
 /// One rule on one place and everything below it, or on the names below it that a glob matches.
@@ -63,7 +65,8 @@ class AccessRules {
     [[nodiscard]] Verdict read(std::string_view path) const;
     /// Writes are denied unless a root or a private place holds `path` and no deny_write (or prevailing
     /// deny_read) does.
-    [[nodiscard]] Verdict write(std::string_view path) const;
+    /// `initial`: the act is a part of the making of a repository.
+    [[nodiscard]] Verdict write(std::string_view path, bool initial = false) const;
     /// As `read`; where execution is restricted, only what an allow_execute holds.
     [[nodiscard]] Verdict execute(std::string_view path) const;
 
@@ -72,7 +75,14 @@ class AccessRules {
     /// an entry along.
     [[nodiscard]] std::vector<const AccessRule*> protected_below(std::string_view place) const;
     /// Whether any read can be denied.
-    [[nodiscard]] bool denies_reads() const noexcept;
+    [[nodiscard]] bool denies_reads() const noexcept { return enabled && denies_reads_; }
+    /// The rule on `place` itself by which a repository can be made there; null: none can.
+    [[nodiscard]] const AccessRule* new_repository(std::string_view place) const;
+    /// Whether files in the roots are opened for writing by the supervisor only: what a command makes may become
+    /// one that it may not change any more, and no mount can cover that while the command runs.
+    [[nodiscard]] bool writes_on_behalf() const noexcept { return enabled && new_repositories_; }
+    /// Whether `place` stands in a writable root.
+    [[nodiscard]] bool in_root(std::string_view place) const;
     /// The denying rules whose glob may match something strictly below `place`.
     [[nodiscard]] std::vector<const AccessRule*> globs_below(std::string_view place) const;
     /// The places of all allow_write rules, sorted.
@@ -89,7 +99,14 @@ class AccessRules {
     [[nodiscard]] Verdict read_by_rules(std::string_view path) const;
 
     std::map<std::string, std::vector<AccessRule>, std::less<>> places_;
+    bool denies_reads_ = false;
+    bool new_repositories_ = false;
 };
+
+/// Whether a rule of this access keeps commands from writing.
+[[nodiscard]] constexpr bool denies_write(Access access) noexcept {
+    return access == Access::deny_write || access == Access::deny_after_init;
+}
 
 /// Whether `path` is `place` or stands below it. Both resolved; an empty place holds nothing.
 [[nodiscard]] bool holds(std::string_view place, std::string_view path) noexcept;

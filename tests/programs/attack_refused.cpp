@@ -1,5 +1,5 @@
 // attack_refused PATH ROUNDS MODE: writes "aN", makes a call that is refused, writes "bN" to stdout and "cN"
-// to stderr. quiet and flood: only the calls; threads: only the calls, by 8 threads; noisy: with a thread
+// to stderr. quiet and flood: only the calls; threads: only the calls, by 32 threads; noisy: with a thread
 // that floods stderr.
 #include <fcntl.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
     const std::string mode = argv[3];
     std::vector<std::thread> threads;
     if (mode == "threads")
-        for (int i = 0; i < 8; ++i) threads.emplace_back(rounds, argv[1], atoi(argv[2]), false);
+        for (int i = 0; i < 32; ++i) threads.emplace_back(rounds, argv[1], atoi(argv[2]), false);
     else if (mode == "noisy")
         threads.emplace_back(make_noise);
     if (mode != "threads") rounds(argv[1], atoi(argv[2]), mode == "noisy" || mode == "speaking");

@@ -1,4 +1,5 @@
-// sandboxed_host WORKSPACE SECONDS: a host that runs a tree of sleeping processes in a session and waits.
+// sandboxed_host WORKSPACE SECONDS [LINE]: a host that runs a tree of sleeping processes, or a line that may write to
+// the workspace, in a session and waits.
 #include <sandpipe/command_stream.hpp>
 #include <sandpipe/srt_enforcer.hpp>
 
@@ -10,13 +11,15 @@
 
 using namespace sandpipe;
 
-static awaitable<void> hold(Runtime& runtime, std::string workspace, std::string seconds) {
+static awaitable<void> hold(Runtime& runtime, std::string workspace, std::string seconds, std::string given) {
     SrtEnforcerOptions options;
     options.workspace = std::move(workspace);
+    if (!given.empty()) options.policy.filesystem.allow_write.emplace_back(".");
+    if (!given.empty()) options.policy.filesystem.deny_write = {"no", "no-such/file", "**/*.key"};
     auto enforcer = co_await srt_enforcer(runtime, options);
-    const std::string line =
+    const std::string sleepers =
         "trap '' TERM; setsid sleep " + seconds + " & sleep " + seconds + " & echo up; wait";
-    CommandStream stream = co_await enforcer->run(enforcer->shell(line));
+    CommandStream stream = co_await enforcer->run(enforcer->shell(given.empty() ? sleepers : given));
     co_await stream.next();
     std::puts("up");
     std::fflush(stdout);
@@ -24,9 +27,9 @@ static awaitable<void> hold(Runtime& runtime, std::string workspace, std::string
 }
 
 int main(int argc, char** argv) {
-    if (argc != 3) return 2;
+    if (argc != 3 && argc != 4) return 2;
     asio::io_context context;
     Runtime runtime(context.get_executor());
-    asio::co_spawn(context, hold(runtime, argv[1], argv[2]), asio::detached);
+    asio::co_spawn(context, hold(runtime, argv[1], argv[2], argc == 4 ? argv[3] : ""), asio::detached);
     context.run();
 }

@@ -63,6 +63,27 @@ TEST_F(DenialKinds, AWriteWhereNothingCanBeReadIsAWrite) {
     EXPECT_EQ(kinds(session.attack("attack_act", {"mkdir", "dir/new"})), Lines{"write"});
 }
 
+TEST_F(DenialKinds, BothNamesAreToldWhereOneIsOutOfReach) {
+    Session session = open(hiding());
+    const struct {
+        const char* verb;
+        const char* from;
+        const char* to;
+    } acts[] = {{"rename", "two", "dir/new"},      {"rename", "dir/file", "new"},    {"link", "two", "dir/new"},
+                {"link", "dir/file", "new"},       {"exchange", "two", "dir/file"},  {"rename", "two", "dir/missing/new"},
+                {"rename", "dir/file", "dir/new"}, {"rename", "dir/missing", "new"}};
+    for (const auto& act : acts) {
+        const Ran ran = session.attack("attack_act", {act.verb, act.from, act.to});
+        EXPECT_EQ(ran.out, "EACCES\n") << act.verb << act.from << act.to;
+        ASSERT_EQ(kinds(ran), Lines{"write"}) << act.verb << " " << act.from << " " << act.to;
+        EXPECT_EQ(ran.result.denials[0].path, act.from);
+        EXPECT_EQ(ran.result.denials[0].second_path, act.to);
+        EXPECT_NE(ran.result.denials[0].rule.find("denyRead"), std::string::npos);
+    }
+    EXPECT_EQ(kinds(session.attack("attack_act", {"rename", "missing/x", "new"})), Lines{});
+    EXPECT_EQ(kinds(session.attack("attack_act", {"rename", "two", "missing/new"})), Lines{});
+}
+
 TEST_F(DenialKinds, AHiddenProgramIsNotExecuted) {
     host("cp /bin/true w/dir/prog; cp /bin/true w/prog");
     SandboxPolicy policy = hiding();

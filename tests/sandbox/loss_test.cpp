@@ -117,7 +117,7 @@ TEST_F(Loss, AStoppedInitDoesNotKeepTheTreeFromEnding) {
 /// A host program of its own, and its first line.
 class Host {
   public:
-    Host(const std::string& workspace, const std::string& seconds) {
+    Host(const std::string& workspace, const std::string& seconds, const std::string& line = {}) {
         int fds[2];
         if (::pipe2(fds, O_CLOEXEC) < 0) return;
         out_.reset(fds[0]);
@@ -126,8 +126,9 @@ class Host {
         ::posix_spawn_file_actions_init(&actions);
         ::posix_spawn_file_actions_adddup2(&actions, end.get(), 1);
         const std::string program = test_program("sandboxed_host");
-        std::string words[] = {program, workspace, seconds};
-        char* argv[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+        std::string words[] = {program, workspace, seconds, line};
+        char* argv[] = {words[0].data(), words[1].data(), words[2].data(), line.empty() ? nullptr : words[3].data(),
+                        nullptr};
         if (::posix_spawn(&pid_, program.c_str(), &actions, nullptr, argv, environ) != 0) pid_ = -1;
         ::posix_spawn_file_actions_destroy(&actions);
     }
@@ -173,6 +174,38 @@ TEST_F(Loss, OfAHostWhoseLauncherIsStopped) {
     ASSERT_EQ(::kill(below.at(0), SIGCONT), 0);
     EXPECT_TRUE(all_end_within(below, milliseconds(1000)));
     expect_gone();
+}
+
+constexpr const char* kRefusedActs =
+    "mkdir .vscode .idea no no-such; echo x > no; echo x > no-such/file; echo x > a.key; mkdir -p d; rmdir d no-such; "
+    "ln -s x .bashrc; mv two .mcp.json; echo x > .git/hooks/pre-commit; mkdir -p .claude/commands; rmdir .claude; ";
+
+TEST_F(Loss, OfOneOfTwoSessionsAtAnyMomentLeavesTheTreeAsItWas) {
+    host("export GIT_CONFIG_GLOBAL=/dev/null; git init -q w && git -C w add -A && git -C w -c user.name=h -c user.email=h@h "
+         "commit -q -m first");
+    SandboxPolicy policy = writable();
+    policy.filesystem.deny_write = {"no", "no-such/file", "**/*.key"};
+    policy.filesystem.deny_read = {"nothing"};
+    Session stays = open(policy);
+    // What the acts that succeed make for a moment is removed by whoever is left.
+    const std::string acts = std::string("exec 2>/dev/null; ") + kRefusedActs;
+    unsigned seed = 1;
+    for (int round = 0; round < rounds(10) && !HasFailure(); ++round) {
+        Host dies(at("w"), token_, "exec 2>/dev/null; echo up; while :; do echo x > no; mkdir .vscode; echo x > a.key; ln -s x .bashrc; "
+                                   "mv two .mcp.json; echo x > .git/hooks/pre-commit; done");
+        Running running = stays.start(stays.shell(acts + "echo up; read x; " + acts).input(Input::stream()));
+        if (round % 3 > 0) {
+            ASSERT_TRUE(dies.is_up());
+        }
+        ::usleep(static_cast<useconds_t>(::rand_r(&seed) % 40'000));
+        ASSERT_EQ(::kill(dies.pid(), SIGKILL), 0);
+        running.await_output("up");
+        host("test -z \"$(git --no-optional-locks -C w -c safe.directory='*' status --porcelain)\"");
+        EXPECT_TRUE(changes().empty()) << "round " << round << ": " << changes().front();
+        running.write("\n");
+        running.finish();
+        EXPECT_TRUE(changes().empty()) << "round " << round << ": " << changes().front();
+    }
 }
 
 }  // namespace

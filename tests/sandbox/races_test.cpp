@@ -157,6 +157,14 @@ TEST_F(Races, TheHostRenamesDirectories) {
     expect_no_win(running.finish());
 }
 
+TEST_F(Races, StormsOfSignalsInterruptNothing) {
+    Session session = open(denying());
+    const Ran ran =
+        session.run(command(test_program("attack_signals")).args(std::to_string(rounds(1000))).cwd(at("w/arena")));
+    EXPECT_EQ(ran.out, "0 wrong\n") << ran.err;
+    EXPECT_EQ(ran.code(), 0);
+}
+
 TEST_F(Races, TheHostMakesAndRemovesAProtectedNameDuringStarts) {
     host("git init -q w");
     ignore_below("w/.git");

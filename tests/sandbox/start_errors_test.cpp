@@ -42,7 +42,7 @@ TEST_F(StartErrors, WrongPoliciesAreRefusedByName) {
         {R"({"filesystem":{"allowWrite":["/sys/kernel"]}})", "/sys"},
         {R"({"filesystem":{"denyRead":["/"]}})", "denyRead"},
         {R"({"filesystem":{"mandatoryDenyExcept":["x"]}})", "mandatoryDenyExcept"},
-        {R"({"filesystem":{"allowGitInit":true}})", "allowGitInit"},
+        {R"({"limits":{"pids":1}})", "limits.pids"},
         {R"({"network":{"allowedDomains":["https://a.b/"]}})", "allowedDomains"},
         {R"({"network":{"deniedDomains":["127.1"]}})", "deniedDomains"},
         {R"({"limits":{"pids":3}})", "pids"},

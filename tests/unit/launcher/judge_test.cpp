@@ -31,9 +31,9 @@ Judgement refuse(int error) { return {Decision::refuse, error, {}}; }
 Judgement outside() { return {Decision::deny, EROFS, {}}; }
 Judgement denied(const std::string& rule) { return {Decision::deny, EACCES, rule}; }
 
-Site at(const std::string& place, Kind kind) { return {place, kind, true, false}; }
-Site slashed(const std::string& place, Kind kind) { return {place, kind, true, true}; }
-Site dots(const std::string& place) { return {place, Kind::directory, false, false}; }
+Site at(const std::string& place, Kind kind) { return {place, kind, true, false, false}; }
+Site slashed(const std::string& place, Kind kind) { return {place, kind, true, true, false}; }
+Site dots(const std::string& place) { return {place, Kind::directory, false, false, false}; }
 
 Judgement open(std::uint64_t flags, const Site& site) { return judge_open(kRules, flags, site); }
 
@@ -250,6 +250,50 @@ TEST(JudgeExecution, ProgramsAndWhatLoadersMap) {
     EXPECT_EQ(judge_map(rules, at("/w/evil.so", Kind::file), kLibrary), denied("allowExecute"));
     EXPECT_EQ(judge_map(rules, at("/w/tool", Kind::file), kLibrary), proceed());
     EXPECT_EQ(judge_map(rules, at("", Kind::file), kLibrary), denied("allowExecute"));
+}
+
+// A session that may make /n/.git: what it makes must not be changed through a path that is exchanged in time.
+const wire::AccessRules kInit{{{Access::allow_write, "/n", "root", {}, false},
+                               {Access::new_repository, "/n/.git", "init", {}, false},
+                               {Access::deny_after_init, "/n/.git/config", "config", {}, false},
+                               {Access::deny_write, "/n/.git/commondir", "commondir", {}, false}},
+                              true};
+
+Site initial(const std::string& place, Kind kind) { return {place, kind, true, false, true}; }
+
+TEST(JudgeInit, TheDirectoryItself) {
+    EXPECT_EQ(judge_make(kInit, Kind::directory, at("/n/.git", Kind::missing)), denied("init"));
+    EXPECT_EQ(judge_make(kInit, Kind::directory, initial("/n/.git", Kind::missing)), perform());
+    EXPECT_EQ(judge_make(kInit, Kind::symlink, at("/n/.git", Kind::missing)), denied("init"));
+    EXPECT_EQ(judge_open(kInit, O_WRONLY | O_CREAT, at("/n/.git", Kind::missing)), denied("init"));
+    EXPECT_EQ(judge_open(kInit, O_WRONLY | O_CREAT, at("/n/.git/HEAD", Kind::missing)), perform());
+    const Rename moved{at("/n/d", Kind::directory), at("/n/.git", Kind::missing), 0,    never,
+                       never,                       never_matches,                never_matches};
+    EXPECT_EQ(judge_rename(kInit, moved), denied("init"));
+}
+
+TEST(JudgeInit, Settings) {
+    EXPECT_EQ(judge_change(kInit, at("/n/.git/config", Kind::file)), denied("config"));
+    EXPECT_EQ(judge_change(kInit, initial("/n/.git/config", Kind::file)), proceed());
+    EXPECT_EQ(judge_remove(kInit, initial("/n/.git/commondir", Kind::file)), denied("commondir"));
+    Rename moved{at("/n/.git/config.lock", Kind::file), at("/n/.git/config", Kind::file), 0,    never,
+                 never,                                 never_matches,                   never_matches};
+    EXPECT_EQ(judge_rename(kInit, moved), denied("config"));
+    moved.to.initial = true;
+    EXPECT_EQ(judge_rename(kInit, moved), perform());
+}
+
+TEST(JudgeInit, ExistingFilesAreOpenedOnBehalf) {
+    for (const int flags : {O_WRONLY, O_RDWR, O_RDONLY | O_TRUNC, O_WRONLY | O_CREAT})
+        EXPECT_EQ(judge_open(kInit, static_cast<std::uint64_t>(flags), at("/n/f", Kind::file)), perform()) << flags;
+    EXPECT_EQ(judge_open(kInit, O_TMPFILE | O_WRONLY, at("/n", Kind::directory)), perform());
+    EXPECT_EQ(judge_open(kInit, O_RDONLY, at("/n/f", Kind::file)), proceed());
+    EXPECT_EQ(judge_open(kInit, O_WRONLY, at("/n/f", Kind::device)), proceed());
+    EXPECT_EQ(judge_open(kInit, O_WRONLY, at("/n/.git/config", Kind::file)), denied("config"));
+    EXPECT_EQ(judge_open(kInit, O_WRONLY, at("/etc/f", Kind::file)), outside());
+    EXPECT_EQ(judge_truncate(kInit, at("/n/f", Kind::file)), perform());
+    EXPECT_EQ(judge_truncate(kRules, at("/w/f", Kind::file)), proceed());
+    EXPECT_EQ(judge_change(kInit, at("/n/f", Kind::file)), proceed());
 }
 
 }  // namespace

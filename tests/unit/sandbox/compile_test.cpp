@@ -516,6 +516,30 @@ TEST(MandatoryDenies, MissingOnesAreDeniedAtEachRoot) {
               5U);  // take, root, dev, tmp, place: nothing is made for what is missing
 }
 
+TEST(MandatoryDenies, ANewRepositoryMayBeMadeByOption) {
+    FakePathFacts facts;
+    facts.directory("/w/sub").file("/w/sub/.git").link("/w/other/.git", "/w/nothing");
+    SandboxPolicy policy;
+    policy.filesystem.allow_write = {"/w", "/w/sub", "/w/other"};
+    policy.filesystem.allow_git_init = true;
+    const wire::AccessRules rules = compile(policy, "/w", "/home/u", facts).plan.rules;
+    ASSERT_NE(rules.new_repository("/w/.git"), nullptr);
+    EXPECT_TRUE(rules.writes_on_behalf());
+    EXPECT_EQ(rules.write("/w/.git").error, EACCES) << "by mkdir only";
+    EXPECT_TRUE(rules.write("/w/.git", true).allowed);
+    EXPECT_TRUE(rules.write("/w/.git/HEAD").allowed);
+    for (const char* part : {"/w/.git/config", "/w/.git/hooks/a.sample"}) {
+        EXPECT_EQ(rules.write(part).error, EACCES) << part;
+        EXPECT_TRUE(rules.write(part, true).allowed) << part;
+    }
+    EXPECT_EQ(rules.write("/w/.git/commondir", true).error, EACCES);
+    EXPECT_EQ(rules.write("/w/.bashrc", true).error, EACCES);
+    for (const char* taken : {"/w/sub/.git", "/w/other/.git"}) {
+        EXPECT_EQ(rules.new_repository(taken), nullptr) << taken;
+        EXPECT_EQ(rules.write(taken, true).error, EACCES) << taken;
+    }
+}
+
 TEST(MandatoryDenies, ExistingOnesAreDeniedAtAnyDepth) {
     FakePathFacts facts;
     facts.file("/w/d/e/.bashrc")

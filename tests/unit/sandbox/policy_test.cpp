@@ -140,8 +140,6 @@ TEST(SupportedPolicy, WhatIsNotEnforcedYetIsAnError) {
         const char* harmless;
     };
     const std::vector<Case> cases{
-        {"filesystem.allowGitInit", R"({"filesystem":{"allowGitInit":true}})",
-         R"({"filesystem":{"allowGitInit":false}})"},
         {"limits.memoryBytes", R"({"limits":{"memoryBytes":1}})", R"({"limits":{"memoryBytes":0}})"},
         {"limits.pids", R"({"limits":{"pids":1}})", R"({"limits":{"pids":0,"bestEffort":true}})"},
         {"limits.cpuSeconds", R"({"limits":{"cpuSeconds":1}})", R"({"limits":{"cpuSeconds":0}})"},
