@@ -188,6 +188,10 @@ void CellSession::request_end() {
         leave();
 }
 
+void CellSession::command_ended() {
+    if (proxies_) proxies_->end_orphans();
+}
+
 void CellSession::release_io() noexcept {
     if (proxies_) proxies_->release_io();
     entrance_->release_io();

@@ -56,6 +56,7 @@ class CellSession final : public detail::Session,
     [[nodiscard]] wire::Verdict write_verdict(const std::string& path) const override { return rules_.write(path); }
     [[nodiscard]] bool denials_complete() const noexcept override { return denials_complete_; }
     [[nodiscard]] bool closed() const noexcept override { return closed_; }
+    void command_ended() override;
 
     [[nodiscard]] bool is_command() const noexcept override { return false; }
     [[nodiscard]] const Session* session() const noexcept override { return nullptr; }

@@ -1,7 +1,9 @@
 #include "sandbox/network/proxy_connection.hpp"
 
 #include <arpa/inet.h>
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 
 #include <asio/buffer.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
@@ -19,6 +21,7 @@
 
 #include "sandbox/network/endpoints.hpp"
 #include "sandbox/network/http_proxy.hpp"
+#include "sandbox/network/socket_ends.hpp"
 #include "sandbox/network/socks_proxy.hpp"
 
 namespace sandpipe {
@@ -28,9 +31,14 @@ using asio::experimental::awaitable_operators::operator||;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kReadBytes = 64 * 1024;
+constexpr std::chrono::milliseconds kOrphanCheck{200};
 
 using KeepAliveIdle = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
 using KeepAliveInterval = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>;
+
+/// Of the client's sockets, either way: it is on this machine, and what waits in buffers larger than the processor's
+/// cache costs more than it gains.
+constexpr int kClientBufferBytes = 256 * 1024;
 
 /// Small writes go out at once; a peer that is gone without a word is found within two minutes.
 void set_options(ProxySocket& socket) {
@@ -39,6 +47,13 @@ void set_options(ProxySocket& socket) {
     socket.set_option(asio::socket_base::keep_alive(true), ignored);
     socket.set_option(KeepAliveIdle(30), ignored);
     socket.set_option(KeepAliveInterval(10), ignored);
+}
+
+void set_client_options(ProxySocket& client) {
+    set_options(client);
+    std::error_code ignored;
+    client.set_option(asio::socket_base::send_buffer_size(kClientBufferBytes), ignored);
+    client.set_option(asio::socket_base::receive_buffer_size(kClientBufferBytes), ignored);
 }
 
 detail::SocketEnds ends_of(const ProxySocket& client) {
@@ -132,11 +147,13 @@ ProxyConnection::ProxyConnection(std::shared_ptr<const ProxyContext> shared_cont
       strand_(std::move(strand)),
       client_(std::move(client)),
       upstream_(strand_),
+      orphan_check_(strand_),
       suspects_(context_->commands()) {
-    set_options(client_);
+    set_client_options(client_);
 }
 
 awaitable<void> ProxyConnection::serve(ProxyProtocol protocol) {
+    look_whether_orphaned(false);
     if (protocol == ProxyProtocol::http)
         co_await serve_http(*this);
     else
@@ -145,6 +162,41 @@ awaitable<void> ProxyConnection::serve(ProxyProtocol protocol) {
 
 void ProxyConnection::cancel() {
     asio::post(strand_, [self = shared_from_this()] { self->cancellation_.emit(asio::cancellation_type::terminal); });
+}
+
+void ProxyConnection::end_if_orphaned() {
+    asio::post(strand_, [self = shared_from_this()] { self->look_whether_orphaned(false); });
+}
+
+/// Twice, because what is on its way from one socket to the other is in neither.
+void ProxyConnection::look_whether_orphaned(bool was_quiet) {
+    if (!is_orphaned()) return;
+    const bool quiet = is_quiet();
+    if (quiet && was_quiet) return cancellation_.emit(asio::cancellation_type::terminal);
+    orphan_check_.expires_after(kOrphanCheck);
+    orphan_check_.async_wait([weak = weak_from_this(), quiet](const std::error_code& error) {
+        const auto self = error ? nullptr : weak.lock();
+        if (self) self->look_whether_orphaned(quiet);
+    });
+}
+
+bool ProxyConnection::is_orphaned() {
+    if (!client_.is_open() || !peer_has_ended(client_)) return false;
+    const Suspects running = context_->commands();
+    const auto runs = [&](const auto& suspect) {
+        const auto is_suspect = [&](const auto& one) { return !one.owner_before(suspect) && !suspect.owner_before(one); };
+        return std::any_of(running.begin(), running.end(), is_suspect);
+    };
+    return std::none_of(suspects_.begin(), suspects_.end(), runs);
+}
+
+/// Nothing of what the client sent is still to be read here, or by the other side.
+bool ProxyConnection::is_quiet() {
+    std::error_code error;
+    if (client_.available(error) > 0) return false;
+    (void)upstream_.remote_endpoint(error);
+    int unread_there = 0;
+    return !error && ::ioctl(upstream_.native_handle(), SIOCOUTQ, &unread_there) == 0 && unread_there == 0;
 }
 
 awaitable<std::optional<DialFailure>> ProxyConnection::dial(Destination destination) {

@@ -4,6 +4,7 @@
 
 #include <asio/cancellation_signal.hpp>
 #include <asio/ip/tcp.hpp>
+#include <asio/steady_timer.hpp>
 #include <asio/strand.hpp>
 
 #include <chrono>
@@ -41,6 +42,9 @@ class ProxyConnection : public std::enable_shared_from_this<ProxyConnection> {
     awaitable<void> serve(ProxyProtocol protocol);
     /// Ends `serve` at once; from any thread.
     void cancel();
+    /// Ends `serve` soon if nobody is left who could take what comes: the commands that may have made the connection have
+    /// ended, and the client has closed. What it sent before is still passed on. From any thread.
+    void end_if_orphaned();
 
     [[nodiscard]] const ProxyStrand& strand() const noexcept { return strand_; }
     [[nodiscard]] asio::cancellation_signal& cancellation() noexcept { return cancellation_; }
@@ -58,6 +62,9 @@ class ProxyConnection : public std::enable_shared_from_this<ProxyConnection> {
     awaitable<void> close_gently();
 
   private:
+    void look_whether_orphaned(bool was_quiet);
+    [[nodiscard]] bool is_orphaned();
+    [[nodiscard]] bool is_quiet();
     awaitable<std::optional<DialFailure>> resolve(std::string name, std::vector<IpAddress>& addresses);
     awaitable<std::optional<DialFailure>> dial_addresses(Destination destination, std::vector<IpAddress> addresses);
     awaitable<std::error_code> connect(IpAddress address, std::uint16_t port);
@@ -68,6 +75,7 @@ class ProxyConnection : public std::enable_shared_from_this<ProxyConnection> {
     ProxySocket client_;
     ProxySocket upstream_;
     asio::cancellation_signal cancellation_;
+    asio::steady_timer orphan_check_;
     const Suspects suspects_;
 };
 
