@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,9 @@ class CellSession final : public detail::Session,
     [[nodiscard]] const Session* session() const noexcept override { return nullptr; }
     void request_end() override;
     void release_io() noexcept override;
+    [[nodiscard]] std::optional<detail::Redeemed> redeem(const std::vector<std::string>& argv) override {
+        return entrance_->redeem(argv);
+    }
     /// Serves the cell's proxy ports, until the session ends. Once, before its first command.
     void serve_proxies(std::vector<unique_fd> listeners, DomainRules rules, const ProxySettings& settings);
 
