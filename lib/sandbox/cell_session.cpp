@@ -189,7 +189,7 @@ void CellSession::request_end() {
 }
 
 void CellSession::command_ended() {
-    if (proxies_) proxies_->end_orphans();
+    if (proxies_) proxies_->check_for_clients();
 }
 
 void CellSession::release_io() noexcept {

@@ -14,14 +14,14 @@ using ::testing::IsEmpty;
 
 /// A server that knows one user by one key, both made here. Its own view of /run and /etc/passwd gives it what only an
 /// installation has: a directory to give up its privileges in, and a user with a shell.
-constexpr const char* kServe = R"(set -e
+constexpr const char* kServe = R"sh(set -e
 mount -t tmpfs none /run
 mkdir /run/sshd
 printf 'tester:x:%s:%s::%s:/bin/sh\nsshd:x:65533:65534::/run/sshd:/bin/false\n' "$(id -u)" "$(id -g)" "$1" >/run/passwd
 mount --bind /run/passwd /etc/passwd
 exec /usr/sbin/sshd -i -f /dev/null -h "$1/host_key" -o AuthorizedKeysFile="$1/key.pub" -o StrictModes=no \
     -o UsePAM=no -o PidFile=none -o PermitRootLogin=yes
-)";
+)sh";
 
 class ProxySsh : public ProxyTest {
   protected:

@@ -1,6 +1,7 @@
 #include "sandbox/network/http_proxy.hpp"
 
 #include <asio/experimental/awaitable_operators.hpp>
+#include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
 
 #include <string>
@@ -63,7 +64,7 @@ class HttpServing {
     awaitable<After> refuse(HttpRefusal refusal, bool keep_alive, bool is_head);
     awaitable<After> forward(HttpRequest request);
     awaitable<BodyEnd> send_body(HttpMessage& message);
-    awaitable<BodyEnd> send_and_watch(HttpMessage& message);
+    awaitable<BodyEnd> send_and_wait(HttpMessage& message);
     awaitable<After> await_response(const HttpRequest& request);
     awaitable<After> relay_response(const HttpRequest& request);
     awaitable<After> relay_response_body(HttpResponse response);
@@ -154,7 +155,7 @@ awaitable<After> HttpServing::forward(HttpRequest request) {
     output_.clear();
     answering_ = false;
     co_await write_all(connection_.upstream(), request.head);
-    const auto first = co_await (await_response(request) || send_and_watch(*request.message));
+    const auto first = co_await (await_response(request) || send_and_wait(*request.message));
     const After after = first.index() == 0 ? std::get<0>(first) : After::close;
     if (after == After::tunnel) co_return after;
     std::error_code ignored;
@@ -168,7 +169,7 @@ awaitable<After> HttpServing::forward(HttpRequest request) {
 }
 
 /// Completes only where the answer needs no waiting for.
-awaitable<BodyEnd> HttpServing::send_and_watch(HttpMessage& message) {
+awaitable<BodyEnd> HttpServing::send_and_wait(HttpMessage& message) {
     BodyEnd end = BodyEnd::unwanted;
     try {
         end = co_await send_body(message);
@@ -176,8 +177,9 @@ awaitable<BodyEnd> HttpServing::send_and_watch(HttpMessage& message) {
         // An origin that wants no more of it may still answer.
     }
     if (end == BodyEnd::malformed || end == BodyEnd::cut_short) co_return end;
-    co_await wait_until_broken(connection_.client());
-    co_return BodyEnd::cut_short;
+    asio::steady_timer until_answered(connection_.strand(), Clock::time_point::max());
+    co_await until_answered.async_wait(asio::use_awaitable);
+    co_return end;
 }
 
 awaitable<BodyEnd> HttpServing::send_body(HttpMessage& message) {

@@ -10,6 +10,7 @@
 #include <asio/post.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
+#include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
 
@@ -31,14 +32,10 @@ using asio::experimental::awaitable_operators::operator||;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kReadBytes = 64 * 1024;
-constexpr std::chrono::milliseconds kOrphanCheck{200};
+constexpr std::chrono::milliseconds kSecondLook{200};
 
 using KeepAliveIdle = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
 using KeepAliveInterval = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>;
-
-/// Of the client's sockets, either way: it is on this machine, and what waits in buffers larger than the processor's
-/// cache costs more than it gains.
-constexpr int kClientBufferBytes = 256 * 1024;
 
 /// Small writes go out at once; a peer that is gone without a word is found within two minutes.
 void set_options(ProxySocket& socket) {
@@ -47,13 +44,6 @@ void set_options(ProxySocket& socket) {
     socket.set_option(asio::socket_base::keep_alive(true), ignored);
     socket.set_option(KeepAliveIdle(30), ignored);
     socket.set_option(KeepAliveInterval(10), ignored);
-}
-
-void set_client_options(ProxySocket& client) {
-    set_options(client);
-    std::error_code ignored;
-    client.set_option(asio::socket_base::send_buffer_size(kClientBufferBytes), ignored);
-    client.set_option(asio::socket_base::receive_buffer_size(kClientBufferBytes), ignored);
 }
 
 detail::SocketEnds ends_of(const ProxySocket& client) {
@@ -88,9 +78,12 @@ DialFailure denied(const Destination& destination, const DomainVerdict& verdict)
     return {DialFailure::Kind::denied, refusal_text(destination, verdict), {}};
 }
 
-/// Asks the commands whose connection it was; completes when one has the denial in its stream, or none.
-awaitable<bool> find_owner(std::vector<std::shared_ptr<detail::RuntimeMember>> commands, Denial denial,
-                           detail::SocketEnds ends) {
+/// Asks the commands whose connection it was; completes when one has it, and the denial in its stream if there is one,
+/// or when none does.
+awaitable<bool> find_owner(Suspects suspects, std::optional<Denial> denial, detail::SocketEnds ends) {
+    std::vector<std::shared_ptr<detail::RuntimeMember>> commands;
+    for (const auto& suspect : suspects)
+        if (auto command = suspect.lock()) commands.push_back(std::move(command));
     auto found = std::make_shared<std::weak_ptr<detail::SocketSearch>>();
     std::function<void(detail::Completion<bool>)> begin = [commands = std::move(commands), denial = std::move(denial),
                                                            ends, found](detail::Completion<bool> done) {
@@ -149,49 +142,59 @@ ProxyConnection::ProxyConnection(std::shared_ptr<const ProxyContext> shared_cont
       upstream_(strand_),
       orphan_check_(strand_),
       suspects_(context_->commands()) {
-    set_client_options(client_);
+    set_options(client_);
 }
 
 awaitable<void> ProxyConnection::serve(ProxyProtocol protocol) {
-    look_whether_orphaned(false);
-    if (protocol == ProxyProtocol::http)
-        co_await serve_http(*this);
-    else
-        co_await serve_socks(*this);
+    std::exception_ptr failure;
+    co_await (serve_protocol(protocol, failure) || wait_until_orphaned());
+    if (failure) std::rethrow_exception(failure);
+}
+
+/// Without exceptions, because who waits for the first of two would wait on for the other.
+awaitable<void> ProxyConnection::serve_protocol(ProxyProtocol protocol, std::exception_ptr& failure) {
+    try {
+        if (protocol == ProxyProtocol::http)
+            co_await serve_http(*this);
+        else
+            co_await serve_socks(*this);
+    } catch (const std::exception&) {
+        failure = std::current_exception();
+    }
 }
 
 void ProxyConnection::cancel() {
     asio::post(strand_, [self = shared_from_this()] { self->cancellation_.emit(asio::cancellation_type::terminal); });
 }
 
-void ProxyConnection::end_if_orphaned() {
-    asio::post(strand_, [self = shared_from_this()] { self->look_whether_orphaned(false); });
+void ProxyConnection::check_for_client() {
+    asio::post(strand_, [self = shared_from_this()] { self->orphan_check_.cancel(); });
 }
 
-/// Twice, because what is on its way from one socket to the other is in neither.
-void ProxyConnection::look_whether_orphaned(bool was_quiet) {
-    if (!is_orphaned()) return;
-    const bool quiet = is_quiet();
-    if (quiet && was_quiet) return cancellation_.emit(asio::cancellation_type::terminal);
-    orphan_check_.expires_after(kOrphanCheck);
-    orphan_check_.async_wait([weak = weak_from_this(), quiet](const std::error_code& error) {
-        const auto self = error ? nullptr : weak.lock();
-        if (self) self->look_whether_orphaned(quiet);
-    });
+/// It is quiet twice, because what is on its way from one socket to the other is in neither.
+awaitable<void> ProxyConnection::wait_until_orphaned() {
+    bool was_quiet = false;
+    for (bool gone = false;;) {
+        orphan_check_.expires_after(gone ? kSecondLook : context_->limits.orphan_check);
+        std::error_code woken;
+        co_await orphan_check_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+        if ((co_await asio::this_coro::cancellation_state).cancelled() != asio::cancellation_type::none) co_return;
+        gone = peer_has_ended(client_) && co_await client_is_gone();
+        const bool quiet = gone && all_has_arrived();
+        if (quiet && was_quiet) co_return;
+        was_quiet = quiet;
+    }
 }
 
-bool ProxyConnection::is_orphaned() {
-    if (!client_.is_open() || !peer_has_ended(client_)) return false;
-    const Suspects running = context_->commands();
-    const auto runs = [&](const auto& suspect) {
-        const auto is_suspect = [&](const auto& one) { return !one.owner_before(suspect) && !suspect.owner_before(one); };
-        return std::any_of(running.begin(), running.end(), is_suspect);
-    };
-    return std::none_of(suspects_.begin(), suspects_.end(), runs);
+/// None of the commands that run in the session has its socket.
+awaitable<bool> ProxyConnection::client_is_gone() {
+    Suspects running = context_->commands();
+    const bool found = co_await find_owner(std::move(running), std::nullopt, ends_of(client_));
+    co_return !found;
 }
 
 /// Nothing of what the client sent is still to be read here, or by the other side.
-bool ProxyConnection::is_quiet() {
+bool ProxyConnection::all_has_arrived() {
     std::error_code error;
     if (client_.available(error) > 0) return false;
     (void)upstream_.remote_endpoint(error);
@@ -263,10 +266,8 @@ awaitable<std::error_code> ProxyConnection::connect(IpAddress address, std::uint
 
 awaitable<void> ProxyConnection::report(Destination destination, DomainVerdict verdict, std::string resolved) {
     Denial denial = denial_for(destination, verdict, std::move(resolved));
-    std::vector<std::shared_ptr<detail::RuntimeMember>> commands;
-    for (const auto& suspect : suspects_)
-        if (auto command = suspect.lock()) commands.push_back(std::move(command));
-    const bool found = co_await find_owner(std::move(commands), denial, ends_of(client_));
+    Suspects suspects = suspects_;
+    const bool found = co_await find_owner(std::move(suspects), denial, ends_of(client_));
     if (!found)
         context_->log(LogLevel::warning, "denied connect " + destination.text() +
                                              " in no command's stream: the process that asked is gone");

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,13 +39,13 @@ class ProxyConnection : public std::enable_shared_from_this<ProxyConnection> {
   public:
     ProxyConnection(std::shared_ptr<const ProxyContext> shared_context, ProxyStrand strand, ProxySocket client);
 
-    /// Serves the client until one side is done with it. Throws std::system_error when a connection breaks.
+    /// Serves the client until one side is done with it, or until the client is gone and all that it sent has arrived at
+    /// the other side: one that has only ended its stream may still wait for an answer. Throws std::system_error when a connection breaks.
     awaitable<void> serve(ProxyProtocol protocol);
     /// Ends `serve` at once; from any thread.
     void cancel();
-    /// Ends `serve` soon if nobody is left who could take what comes: the commands that may have made the connection have
-    /// ended, and the client has closed. What it sent before is still passed on. From any thread.
-    void end_if_orphaned();
+    /// A command has ended: looks at once whether it had this connection. From any thread.
+    void check_for_client();
 
     [[nodiscard]] const ProxyStrand& strand() const noexcept { return strand_; }
     [[nodiscard]] asio::cancellation_signal& cancellation() noexcept { return cancellation_; }
@@ -62,9 +63,10 @@ class ProxyConnection : public std::enable_shared_from_this<ProxyConnection> {
     awaitable<void> close_gently();
 
   private:
-    void look_whether_orphaned(bool was_quiet);
-    [[nodiscard]] bool is_orphaned();
-    [[nodiscard]] bool is_quiet();
+    awaitable<void> serve_protocol(ProxyProtocol protocol, std::exception_ptr& failure);
+    awaitable<void> wait_until_orphaned();
+    [[nodiscard]] awaitable<bool> client_is_gone();
+    [[nodiscard]] bool all_has_arrived();
     awaitable<std::optional<DialFailure>> resolve(std::string name, std::vector<IpAddress>& addresses);
     awaitable<std::optional<DialFailure>> dial_addresses(Destination destination, std::vector<IpAddress> addresses);
     awaitable<std::error_code> connect(IpAddress address, std::uint16_t port);

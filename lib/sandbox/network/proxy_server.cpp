@@ -152,14 +152,14 @@ std::vector<std::shared_ptr<ProxyConnection>> ProxyServer::connections() const {
     return found;
 }
 
-void ProxyServer::end_orphans() {
+void ProxyServer::check_for_clients() {
     std::vector<std::shared_ptr<ProxyConnection>> open;
     {
         const Lock lock(mutex_);
         if (released_) return;
         open = connections();
     }
-    for (const auto& connection : open) connection->end_if_orphaned();
+    for (const auto& connection : open) connection->check_for_client();
 }
 
 void ProxyServer::stop_everything() {
