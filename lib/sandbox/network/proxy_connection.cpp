@@ -32,7 +32,7 @@ using asio::experimental::awaitable_operators::operator||;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kReadBytes = 64 * 1024;
-constexpr std::chrono::milliseconds kSecondLook{200};
+constexpr std::chrono::milliseconds kSoon{200};
 
 using KeepAliveIdle = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
 using KeepAliveInterval = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>;
@@ -158,7 +158,7 @@ awaitable<void> ProxyConnection::serve_protocol(ProxyProtocol protocol, std::exc
             co_await serve_http(*this);
         else
             co_await serve_socks(*this);
-    } catch (const std::exception&) {
+    } catch (...) {
         failure = std::current_exception();
     }
 }
@@ -168,19 +168,26 @@ void ProxyConnection::cancel() {
 }
 
 void ProxyConnection::check_for_client() {
-    asio::post(strand_, [self = shared_from_this()] { self->orphan_check_.cancel(); });
+    asio::post(strand_, [self = shared_from_this()] {
+        if (self->gone_) return;  // it is looked at again soon, and not at once
+        self->check_wanted_ = true;
+        self->orphan_check_.cancel();
+    });
 }
 
-/// It is quiet twice, because what is on its way from one socket to the other is in neither.
+/// It is quiet twice, because what is on its way from one socket to the other is in neither. The first look comes soon:
+/// a connection may have waited until after the end of its command.
 awaitable<void> ProxyConnection::wait_until_orphaned() {
     bool was_quiet = false;
-    for (bool gone = false;;) {
-        orphan_check_.expires_after(gone ? kSecondLook : context_->limits.orphan_check);
+    for (bool soon = true;; soon = gone_) {
+        orphan_check_.expires_after(soon ? kSoon : context_->limits.orphan_check);
         std::error_code woken;
-        co_await orphan_check_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+        if (!std::exchange(check_wanted_, false))
+            co_await orphan_check_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+        check_wanted_ = false;
         if ((co_await asio::this_coro::cancellation_state).cancelled() != asio::cancellation_type::none) co_return;
-        gone = peer_has_ended(client_) && co_await client_is_gone();
-        const bool quiet = gone && all_has_arrived();
+        gone_ = peer_has_ended(client_) && co_await client_is_gone();
+        const bool quiet = gone_ && all_has_arrived();
         if (quiet && was_quiet) co_return;
         was_quiet = quiet;
     }

@@ -78,6 +78,8 @@ class ProxyConnection : public std::enable_shared_from_this<ProxyConnection> {
     ProxySocket upstream_;
     asio::cancellation_signal cancellation_;
     asio::steady_timer orphan_check_;
+    bool check_wanted_ = false;  // at once
+    bool gone_ = false;          // the client, when it was last looked for
     const Suspects suspects_;
 };
 

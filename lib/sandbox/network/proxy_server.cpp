@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "process/thrown_text.hpp"
+
 namespace sandpipe {
 namespace {
 
@@ -38,8 +40,8 @@ ProxyContext with_possible_limits(ProxyContext context) {
 std::string text_of(const std::exception_ptr& error) {
     try {
         std::rethrow_exception(error);
-    } catch (const std::exception& thrown) {
-        return thrown.what();
+    } catch (...) {
+        return detail::thrown_text();
     }
 }
 
