@@ -176,18 +176,19 @@ void ProxyConnection::check_for_client() {
 }
 
 /// It is quiet twice, because what is on its way from one socket to the other is in neither. The first look comes soon:
-/// a connection may have waited until after the end of its command.
+/// a connection may have waited until after the end of its command. What a process sent before its end may still be
+/// behind, and the end of its stream behind that.
 awaitable<void> ProxyConnection::wait_until_orphaned() {
     bool was_quiet = false;
     for (bool soon = true;; soon = gone_) {
         orphan_check_.expires_after(soon ? kSoon : context_->limits.orphan_check);
         std::error_code woken;
-        if (!std::exchange(check_wanted_, false))
+        if (!check_wanted_)
             co_await orphan_check_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
-        check_wanted_ = false;
         if ((co_await asio::this_coro::cancellation_state).cancelled() != asio::cancellation_type::none) co_return;
-        gone_ = peer_has_ended(client_) && co_await client_is_gone();
-        const bool quiet = gone_ && all_has_arrived();
+        const bool may_be_gone = std::exchange(check_wanted_, false) || gone_ || peer_has_ended(client_);
+        gone_ = (may_be_gone || context_->commands().empty()) && co_await client_is_gone();
+        const bool quiet = gone_ && peer_has_ended(client_) && all_has_arrived();
         if (quiet && was_quiet) co_return;
         was_quiet = quiet;
     }
