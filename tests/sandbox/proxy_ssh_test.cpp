@@ -28,7 +28,7 @@ class ProxySsh : public ProxyTest {
     void SetUp() override {
         ProxyTest::SetUp();
         for (const char* program : {"/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"})
-            if (::access(program, X_OK) < 0) GTEST_SKIP() << program << " is not installed";
+            if (::access(program, X_OK) < 0) GTEST_SKIP() << program << " is missing (Debian packages openssh-client, openssh-server)";
         host("mkdir c/ssh && cd c/ssh && for name in key host_key; do ssh-keygen -q -t ed25519 -N '' -f $name; done && "
              "echo origin $(cat host_key.pub) >known_hosts");
         write_file(at("c/ssh/serve"), kServe);
