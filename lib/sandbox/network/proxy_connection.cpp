@@ -32,7 +32,7 @@ using asio::experimental::awaitable_operators::operator||;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kReadBytes = 64 * 1024;
-constexpr std::chrono::milliseconds kSoon{200};
+constexpr std::chrono::nanoseconds kSoon = std::chrono::milliseconds{200};
 
 using KeepAliveIdle = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
 using KeepAliveInterval = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>;
@@ -181,17 +181,25 @@ void ProxyConnection::check_for_client() {
 awaitable<void> ProxyConnection::wait_until_orphaned() {
     bool was_quiet = false;
     for (bool soon = true;; soon = gone_) {
-        orphan_check_.expires_after(soon ? kSoon : context_->limits.orphan_check);
+        // Already over, if a check is wanted.
+        orphan_check_.expires_after(check_wanted_ ? kSoon.zero() : soon ? kSoon : context_->limits.orphan_check);
         std::error_code woken;
-        if (!check_wanted_)
-            co_await orphan_check_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
-        if ((co_await asio::this_coro::cancellation_state).cancelled() != asio::cancellation_type::none) co_return;
-        const bool may_be_gone = std::exchange(check_wanted_, false) || gone_ || peer_has_ended(client_);
-        gone_ = (may_be_gone || context_->commands().empty()) && co_await client_is_gone();
-        const bool quiet = gone_ && peer_has_ended(client_) && all_has_arrived();
+        co_await orphan_check_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+        const auto cancelled = (co_await asio::this_coro::cancellation_state).cancelled();
+        if (cancelled != asio::cancellation_type::none) co_return;
+        bool gone = may_be_gone();
+        if (gone) gone = co_await client_is_gone();
+        gone_ = gone;
+        const bool quiet = gone && peer_has_ended(client_) && all_has_arrived();
         if (quiet && was_quiet) co_return;
         was_quiet = quiet;
     }
+}
+
+/// Whether it is worth the question.
+bool ProxyConnection::may_be_gone() {
+    const bool wanted = std::exchange(check_wanted_, false);
+    return wanted || gone_ || peer_has_ended(client_) || context_->commands().empty();
 }
 
 /// None of the commands that run in the session has its socket.

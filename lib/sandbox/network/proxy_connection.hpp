@@ -65,6 +65,7 @@ class ProxyConnection : public std::enable_shared_from_this<ProxyConnection> {
   private:
     awaitable<void> serve_protocol(ProxyProtocol protocol, std::exception_ptr& failure);
     awaitable<void> wait_until_orphaned();
+    [[nodiscard]] bool may_be_gone();
     [[nodiscard]] awaitable<bool> client_is_gone();
     [[nodiscard]] bool all_has_arrived();
     awaitable<std::optional<DialFailure>> resolve(std::string name, std::vector<IpAddress>& addresses);
