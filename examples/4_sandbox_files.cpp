@@ -1,15 +1,11 @@
 // Runs a shell command that may write in its workspace, but not everything there, and not outside.
 #include <sandpipe/sandpipe.hpp>
 
-#include <asio/co_spawn.hpp>
-#include <asio/io_context.hpp>
-
-#include <stdlib.h>
-
-#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+
+#include "in_workspace.hpp"
 
 using namespace sandpipe;
 namespace fs = std::filesystem;
@@ -17,7 +13,7 @@ namespace fs = std::filesystem;
 constexpr const char* kLine =
     "cat .env; echo changed > lock; echo outside > /etc/sandpipe-example; echo made > new; cat lock";
 
-awaitable<bool> run_sandboxed(Runtime& runtime, const fs::path& workspace) {
+awaitable<bool> run_sandboxed(Runtime& runtime, fs::path workspace) {
     std::ofstream(workspace / ".env") << "PASSWORD=swordfish\n";
     std::ofstream(workspace / "lock") << "as before\n";
     SrtEnforcerOptions options;
@@ -42,18 +38,4 @@ awaitable<bool> run_sandboxed(Runtime& runtime, const fs::path& workspace) {
     co_return as_shown;
 }
 
-int main() {
-    char name[] = "/tmp/sandpipe-example-XXXXXX";
-    if (!::mkdtemp(name)) return 1;
-    const fs::path workspace = name;
-    asio::io_context context;
-    Runtime runtime{context.get_executor()};
-    bool as_shown = false;
-    co_spawn(context, run_sandboxed(runtime, workspace), [&](std::exception_ptr error, bool result) {
-        if (error) std::rethrow_exception(error);
-        as_shown = result;
-    });
-    context.run();
-    fs::remove_all(workspace);
-    return as_shown ? 0 : 1;
-}
+int main() { return run_in_workspace(run_sandboxed); }

@@ -2,17 +2,14 @@
 // executor. An audit sink hears what the sandbox refused, and which programs were let out of it.
 #include <sandpipe/sandpipe.hpp>
 
-#include <asio/co_spawn.hpp>
-#include <asio/io_context.hpp>
-
-#include <stdlib.h>
-
-#include <exception>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "in_workspace.hpp"
 
 using namespace sandpipe;
 namespace fs = std::filesystem;
@@ -81,17 +78,5 @@ int main() {
         std::cout << "skipped: ffmpeg and ffprobe are not installed (Debian package ffmpeg)\n";
         return 0;
     }
-    char name[] = "/tmp/sandpipe-example-XXXXXX";
-    if (!::mkdtemp(name)) return 1;
-    const fs::path workspace = name;
-    asio::io_context context;
-    Runtime runtime{context.get_executor()};
-    bool as_shown = false;
-    co_spawn(context, probe(runtime, workspace), [&](std::exception_ptr error, bool result) {
-        if (error) std::rethrow_exception(error);
-        as_shown = result;
-    });
-    context.run();
-    fs::remove_all(workspace);
-    return as_shown ? 0 : 1;
+    return run_in_workspace(probe);
 }

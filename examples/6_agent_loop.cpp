@@ -4,17 +4,13 @@
 #include <sandpipe/sandpipe.hpp>
 #include <sandpipe/tool/run_shell_command_tool.hpp>
 
-#include <asio/co_spawn.hpp>
-#include <asio/io_context.hpp>
-
-#include <stdlib.h>
-
-#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
 #include <string>
+
+#include "in_workspace.hpp"
 
 using namespace sandpipe;
 namespace fs = std::filesystem;
@@ -46,6 +42,7 @@ awaitable<GateDecision> decide(std::string command) {
 }
 
 awaitable<bool> run_agent(Runtime& runtime, fs::path workspace) {
+    std::ofstream(workspace / "numbers") << "10\n2\n1\n";
     SrtEnforcerOptions session;
     session.workspace = workspace.string();
     session.policy.filesystem.allow_write = {"."};
@@ -69,19 +66,4 @@ awaitable<bool> run_agent(Runtime& runtime, fs::path workspace) {
     co_return as_shown;
 }
 
-int main() {
-    char name[] = "/tmp/sandpipe-example-XXXXXX";
-    if (!::mkdtemp(name)) return 1;
-    const fs::path workspace = name;
-    std::ofstream(workspace / "numbers") << "10\n2\n1\n";
-    asio::io_context context;
-    Runtime runtime{context.get_executor()};
-    bool as_shown = false;
-    co_spawn(context, run_agent(runtime, workspace), [&](std::exception_ptr error, bool result) {
-        if (error) std::rethrow_exception(error);
-        as_shown = result;
-    });
-    context.run();
-    fs::remove_all(workspace);
-    return as_shown ? 0 : 1;
-}
+int main() { return run_in_workspace(run_agent); }

@@ -19,6 +19,7 @@
 #include "process/environment_snapshot.hpp"
 #include "process/log.hpp"
 #include "process/start_request.hpp"
+#include "process/thrown_text.hpp"
 
 namespace sandpipe {
 namespace {
@@ -112,9 +113,9 @@ std::optional<NotStarted> choose_way(const Parts& parts, const AuditTrail& trail
         tell_bypass(parts, trail, fields);
         way = Way::bypassed;
         return {};
-    } catch (const std::exception& error) {
+    } catch (...) {
         return NotStarted{Stage::wrap, make_error_code(Errc::sandbox_refused), fields.program,
-                          step + " threw: " + error.what()};
+                          step + " threw: " + detail::thrown_text()};
     }
 }
 
@@ -171,7 +172,7 @@ awaitable<BinaryExecResult> run(SharedParts parts, BinaryInvocation invocation) 
         // An inner executor of this library has told its own failures.
         const auto* failure = std::get_if<NotStarted>(&result.status);
         if (failure && !trail->told_failed_start()) trail->record(StartFailed{program, *failure});
-    } catch (const std::exception&) {
+    } catch (...) {
         thrown = std::current_exception();
     }
     if (const auto strand = trail->strand()) {

@@ -244,14 +244,14 @@ int Relay::run() {
 }  // namespace
 
 bool is_relay(int argc, char** argv) noexcept {
-    return argc > 1 && (argv[1] == kEnterWord || argv[1] == kRefuseWord);
+    return argc > 1 && (argv[1] == wire::kEnterWord || argv[1] == wire::kRefuseWord);
 }
 
 int run_relay(int argc, char** argv) {
     constexpr int kEnterWords = 5;
     constexpr int kRefuseWords = 3;
-    if (argv[1] == kRefuseWord && argc == kRefuseWords) return complain(argv[2], kStatusRefused);
-    if (argv[1] == kEnterWord && argc == kEnterWords) return Relay(argv + 2).run();
+    if (argv[1] == wire::kRefuseWord && argc == kRefuseWords) return complain(argv[2], kStatusRefused);
+    if (argv[1] == wire::kEnterWord && argc == kEnterWords) return Relay(argv + 2).run();
     return complain("enter takes a host, an address and a ticket: it is called by what a sandbox has wrapped",
                     kStatusRefused);
 }

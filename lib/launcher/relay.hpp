@@ -1,17 +1,9 @@
 #pragma once
 
-#include <string_view>
-
 namespace sandpipe::launcher {
 
-/// The first arguments by which this image is a relay instead of the launcher. An executor of any kind starts it in
-/// place of a sandboxed command, as the same user:
-///
-///     IMAGE enter HOST-PID ADDRESS TICKET     passes its descriptors 0 to 2 to that host, signals in one direction and
-///                                             the end in the other
-///     IMAGE refuse TEXT                       says why no command can be entered
-inline constexpr std::string_view kEnterWord = "enter";
-inline constexpr std::string_view kRefuseWord = "refuse";
+// As an entering relay (wire/relay_messages.hpp says by which arguments), which an executor of any kind starts in place
+// of a sandboxed command, as the same user.
 
 [[nodiscard]] bool is_relay(int argc, char** argv) noexcept;
 

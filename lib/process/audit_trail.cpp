@@ -2,20 +2,20 @@
 
 #include <asio/post.hpp>
 
-#include <exception>
 #include <utility>
 
 #include "process/log.hpp"
 #include "process/runtime_core.hpp"
+#include "process/thrown_text.hpp"
 
 namespace sandpipe::detail {
 
 void AuditBook::tell(const AuditEvent& event) {
     try {
         insist(event);
-    } catch (const std::exception& error) {
+    } catch (...) {
         ++failures_;
-        log_to_spdlog(LogLevel::warning, event.command_id, std::string("on_sandbox threw: ") + error.what());
+        log_to_spdlog(LogLevel::warning, event.command_id, "on_sandbox threw: " + thrown_text());
     }
 }
 

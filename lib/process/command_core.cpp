@@ -311,6 +311,7 @@ void CommandCore::settle() {
     io_.reset();
     complete_waiters();
     runtime_->leave(id_);
+    if (fields_.session) fields_.session->command_ended();
 }
 
 void CommandCore::complete_waiters() {

@@ -183,6 +183,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     std::array<bool, 2> reading_{};
     std::array<std::uint64_t, 2> read_bytes_{};
 
+    std::optional<NotStarted> refusal_;  // known before anything is tried
     StopEscalation stop_;
     PipeDrain drain_;
     OutputSequencer sequencer_;

@@ -59,7 +59,7 @@ void CommandCore::ask_for_socket(std::shared_ptr<SocketSearch> search) {
     const SocketEnds& ends = search->ends();
     const std::uint64_t id = ++last_search_;
     const wire::FindSocketHolder question{id, ends.address, ends.port, ends.peer_port};
-    if (wire::send_packet(io_->record->native_handle(), wire::encode(question)) < 0) return search->not_found();
+    if (wire::send_packet(io_->record->native_handle(), wire::encode(question)) < 0) return search->unanswered();
     searches_.emplace(id, std::move(search));
 }
 
@@ -69,8 +69,10 @@ void CommandCore::on_socket_holder(const wire::SocketHolder& message) {
     if (found == searches_.end()) return;
     const std::shared_ptr<SocketSearch> search = std::move(found->second);
     searches_.erase(found);
-    if (message.pid == 0 && !search->is_sole()) return search->not_found();
-    Denial denial = search->denial();
+    const bool holds_it = message.pid != 0;
+    if (!search->denial()) return holds_it ? search->found() : search->not_found();
+    if (!holds_it && !search->is_sole()) return search->not_found();
+    Denial denial = *search->denial();
     denial.pid = message.pid;
     denial.program = message.program;
     add_denial(std::move(denial));

@@ -47,13 +47,18 @@ std::shared_ptr<CommandCore> CommandCore::make(std::shared_ptr<RuntimeCore> runt
                                                BinaryInvocation invocation, const CommandDefaults& defaults,
                                                Mode mode) {
     runtime->check_usable();
-    if (invocation.fields().session) enter_directly(invocation.fields());
+    std::optional<NotStarted> refusal;
+    if (invocation.fields().session)
+        enter_directly(invocation.fields());
+    else
+        refusal = runtime->redeem(invocation.fields());
     check_invocation(invocation.fields());
     if (mode == Mode::settled && std::holds_alternative<Input::Stream>(invocation.fields().input.source()))
         throw Error(Errc::invalid_sandbox_config,
                     "Input::stream() is written while the command runs: start it with start_command");
     std::shared_ptr<CommandCore> core(
         new CommandCore(std::move(runtime), std::move(invocation), defaults, mode));
+    core->refusal_ = std::move(refusal);
     core->lay_out_request(defaults);
     core->runtime_->join(core->id_, core);
     return core;
@@ -89,6 +94,7 @@ void CommandCore::lay_out_request(const CommandDefaults& defaults) {
 void CommandCore::begin() {
     // Ended before it began: by close(), which reaches it from the moment it is made.
     if (settled_) return complete_waiters();
+    if (refusal_) return fail_start(std::move(*refusal_));
     io_.emplace(*strand_);
     arm(io_->start_timer, later(asked_at_, fields_.start_timeout), &CommandCore::on_start_time);
     runtime_->take_place(

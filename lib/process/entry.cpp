@@ -30,4 +30,14 @@ void enter_directly(InvocationFields& fields) {
     if (entry->retire) entry->retire();
 }
 
+void enter_by_ticket(InvocationFields& relay, InvocationFields command) {
+    relay.program = std::move(command.program);
+    relay.args = std::move(command.args);
+    relay.cwd = std::move(command.cwd);
+    relay.env = std::move(command.env);
+    relay.session = std::move(command.session);
+    if (!relay.timeout) relay.timeout = command.timeout;
+    if (!relay.limit) relay.limit = command.limit;
+}
+
 }  // namespace sandpipe::detail

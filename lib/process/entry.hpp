@@ -1,9 +1,11 @@
 #pragma once
 
+#include <sandpipe/end_status.hpp>
 #include <sandpipe/invocation.hpp>
 
 #include <functional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace sandpipe::detail {
@@ -17,9 +19,16 @@ struct Entry {
     std::function<void()> retire;      ///< the relay's ticket is not needed any more
 };
 
+/// What a relay would have run, or why it would have run nothing.
+using Redeemed = std::variant<InvocationFields, NotStarted>;
+
 /// Puts the command back where the relay's argv stands, also behind words that a later wrapper has put before it ("nice
 /// -n 5 RELAY ..."), and retires the ticket. Where a wrapper has replaced the argv as a whole, the argv stays as it is.
 /// A cwd that was set after the wrap stays.
 void enter_directly(InvocationFields& fields);
+
+/// Puts the command that a relay's ticket is for in place of the relay. Its input and output, its limits of time and
+/// output and its way to stop stay those of the relay, as far as it has any.
+void enter_by_ticket(InvocationFields& relay, InvocationFields command);
 
 }  // namespace sandpipe::detail

@@ -20,6 +20,7 @@
 #include "process/launcher_process.hpp"
 #include "process/log.hpp"
 #include "process/runtime_core.hpp"
+#include "wire/relay_messages.hpp"
 
 namespace sandpipe {
 namespace detail {
@@ -170,6 +171,21 @@ std::map<std::uint64_t, std::shared_ptr<RuntimeMember>> RuntimeCore::members(boo
         if (auto member = entry.object.lock(); member && (ended_too || !entry.ended))
             alive.emplace(id, std::move(member));
     return alive;
+}
+
+std::optional<NotStarted> RuntimeCore::redeem(InvocationFields& fields) {
+    // Most commands are none, and are not made to wait for this.
+    if (!fields.program.starts_with("/proc/") || fields.args.empty() || fields.args.front() != wire::kEnterWord) return {};
+    std::vector<std::string> argv{fields.program};
+    argv.insert(argv.end(), fields.args.begin(), fields.args.end());
+    for (const auto& [id, member] : members(true)) {
+        std::optional<Redeemed> redeemed = member->redeem(argv);
+        if (!redeemed) continue;
+        if (auto* refused = std::get_if<NotStarted>(&*redeemed)) return std::move(*refused);
+        enter_by_ticket(fields, std::move(std::get<InvocationFields>(*redeemed)));
+        return {};
+    }
+    return {};
 }
 
 void RuntimeCore::end_members(const std::function<bool(const RuntimeMember&)>& which, Completion<bool> done) {

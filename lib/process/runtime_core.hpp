@@ -14,11 +14,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "process/completion.hpp"
+#include "process/entry.hpp"
 #include "process/packet_channel.hpp"
 #include "process/socket_search.hpp"
 #include "wire/feature_limits.hpp"
@@ -53,6 +55,8 @@ class RuntimeMember {
     virtual void release_io() noexcept = 0;
     /// Answers the search, sooner or later; what runs nothing has not made the connection.
     virtual void look_for_socket(std::shared_ptr<SocketSearch> search) { search->not_found(); }
+    /// For the argv of an entering relay: uses up its ticket. Absent: it is none of this member's.
+    [[nodiscard]] virtual std::optional<Redeemed> redeem(const std::vector<std::string>& /*argv*/) { return {}; }
 };
 
 /// What all commands and sessions of a Runtime share. Thread-safe; held by each of them.
@@ -89,6 +93,9 @@ class RuntimeCore : public std::enable_shared_from_this<RuntimeCore> {
     void end_members(const std::function<bool(const RuntimeMember&)>& which, Completion<bool> done);
     /// The commands that run, or are about to, in a session.
     [[nodiscard]] std::vector<std::weak_ptr<RuntimeMember>> commands_of(const Session& session);
+    /// Where a plain command is a relay into one of this Runtime's sessions, it becomes the command that the relay would
+    /// run, in the session; or says why not.
+    [[nodiscard]] std::optional<NotStarted> redeem(InvocationFields& fields);
     /// Asks every command to end, and waits for none.
     void stop_commands();
     /// Cuts the helpers off, so that they end with all that is below them, and hands over their pidfds. Never blocks.

@@ -13,7 +13,7 @@
 namespace sandpipe::detail {
 
 /// What a command needs to know of the sandbox it runs in. Made by the sandbox layer, carried by invocations.
-/// Immutable once made, except for being closed.
+/// Immutable once made, except for being closed. Thread-safe.
 class Session {
   public:
     virtual ~Session() = default;
@@ -31,6 +31,8 @@ class Session {
     /// What this machine keeps it from enforcing: each command's stream begins with a Warning for each.
     [[nodiscard]] virtual const std::vector<std::string>& notices() const noexcept = 0;
     [[nodiscard]] virtual bool closed() const noexcept = 0;
+    /// One of its commands has ended, with all of its processes. On any thread.
+    virtual void command_ended() = 0;
 };
 
 }  // namespace sandpipe::detail

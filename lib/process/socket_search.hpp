@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 #include "process/completion.hpp"
 
@@ -16,25 +17,28 @@ struct SocketEnds {
     std::uint16_t peer_port = 0;
 };
 
-/// A refused connection on its way to the command that made it. Several commands may be asked, and the one whose init
-/// finds the socket in one of its processes takes the denial. Thread-safe; destroyed unanswered, it destroys who waits.
+/// A connection whose command is looked for. Several may be asked, and it is that of the one whose init finds the socket in
+/// one of its processes. If the connection was refused, that one takes the denial. Thread-safe; destroyed unanswered, it
+/// destroys who waits.
 class SocketSearch {
   public:
     /// `asked`: how many commands will answer. With one there is no doubt, even if its process is gone by then.
-    SocketSearch(Denial denial, SocketEnds ends, std::size_t asked, Completion<bool> done)
+    SocketSearch(std::optional<Denial> denial, SocketEnds ends, std::size_t asked, Completion<bool> done)
         : denial_(std::move(denial)), ends_(ends), asked_(asked), open_(asked), done_(std::move(done)) {}
 
-    [[nodiscard]] const Denial& denial() const noexcept { return denial_; }
+    [[nodiscard]] const std::optional<Denial>& denial() const noexcept { return denial_; }
     [[nodiscard]] const SocketEnds& ends() const noexcept { return ends_; }
     [[nodiscard]] bool is_sole() const noexcept { return asked_ == 1; }
 
-    /// The denial stands in the stream of who asked.
+    /// The denial, if there is one, stands in the stream of who asked.
     void found() {
         if (auto done = last_word(true)) done.succeed(true);
     }
     void not_found() {
         if (auto done = last_word(false)) done.succeed(false);
     }
+    /// It cannot be asked. A denial has no place there then; without one it may well hold the socket.
+    void unanswered() { denial_ ? not_found() : found(); }
     /// Nobody waits for the answer any more.
     void abort() {
         if (auto done = last_word(true)) done.abort();
@@ -47,7 +51,7 @@ class SocketSearch {
         return over || open_ == 0 ? std::exchange(done_, Completion<bool>{}) : Completion<bool>{};
     }
 
-    const Denial denial_;
+    const std::optional<Denial> denial_;
     const SocketEnds ends_;
     const std::size_t asked_;
     std::mutex mutex_;

@@ -159,6 +159,10 @@ void CellSession::request_end() {
         leave();
 }
 
+void CellSession::command_ended() {
+    if (proxies_) proxies_->check_for_clients();
+}
+
 void CellSession::release_io() noexcept {
     if (proxies_) proxies_->release_io();
     entrance_->release_io();

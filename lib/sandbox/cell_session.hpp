@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,11 +58,15 @@ class CellSession final : public detail::Session,
     [[nodiscard]] bool denials_complete() const noexcept override { return denials_complete_; }
     [[nodiscard]] const std::vector<std::string>& notices() const noexcept override { return notices_; }
     [[nodiscard]] bool closed() const noexcept override { return closed_; }
+    void command_ended() override;
 
     [[nodiscard]] bool is_command() const noexcept override { return false; }
     [[nodiscard]] const Session* session() const noexcept override { return nullptr; }
     void request_end() override;
     void release_io() noexcept override;
+    [[nodiscard]] std::optional<detail::Redeemed> redeem(const std::vector<std::string>& argv) override {
+        return entrance_->redeem(argv);
+    }
     /// Serves the cell's proxy ports, until the session ends. Once, before its first command.
     void serve_proxies(std::vector<unique_fd> listeners, DomainRules rules, const ProxySettings& settings);
 

@@ -68,7 +68,7 @@ std::vector<std::string> Entrance::issue(const InvocationFields& fields, detail:
     const Lock lock(mutex_);
     if (closed_) throw Error(Errc::sandbox_not_initialized, "the sandbox session is closed");
     if (const int error = open_socket(); error < 0)
-        return {image_, "refuse",
+        return {image_, std::string(wire::kRefuseWord),
                 std::string("no socket could be made for this command to enter its sandbox by: ") +
                     std::strerror(-error)};
     InvocationFields kept = fields;
@@ -82,7 +82,27 @@ std::vector<std::string> Entrance::issue(const InvocationFields& fields, detail:
     entry.retire = [weak = weak_from_this(), ticket] {
         if (const auto self = weak.lock()) self->retire(ticket);
     };
-    return {image_, "enter", std::to_string(::getpid()), socket_->address(), ticket};
+    return {image_, std::string(wire::kEnterWord), std::to_string(::getpid()), socket_->address(), ticket};
+}
+
+std::optional<detail::Redeemed> Entrance::redeem(const std::vector<std::string>& argv) {
+    constexpr std::size_t kWords = 5;
+    if (argv.size() != kWords || argv[0] != image_ || argv[1] != wire::kEnterWord ||
+        argv[2] != std::to_string(::getpid()))
+        return {};
+    const Lock lock(mutex_);
+    auto admitted = book_.take(argv.back(), Clock::now());
+    look_after();
+    if (const auto* refusal = std::get_if<TicketRefusal>(&admitted)) {
+        if (*refusal == TicketRefusal::unknown) return {};
+        return NotStarted{Stage::wrap, make_error_code(Errc::sandbox_refused), argv[0], to_text(*refusal)};
+    }
+    auto& command = std::get<InvocationFields>(admitted);
+    command.session = session_.lock();
+    if (closed_ || !command.session)
+        return NotStarted{Stage::wrap, make_error_code(Errc::sandbox_not_initialized), argv[0],
+                          "the sandbox session is closed"};
+    return std::move(command);
 }
 
 int Entrance::open_socket() {

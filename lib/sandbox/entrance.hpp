@@ -42,6 +42,9 @@ class Entrance : public std::enable_shared_from_this<Entrance> {
     /// Puts a relay's argv in place of the command in `fields`, whose session is set and stays. Where no socket can be
     /// had, the relay is one that refuses with the reason: no other executor can run the command unsandboxed.
     void admit(InvocationFields& fields);
+    /// For the argv of one of this session's relays: its command, with the session set and the ticket used, or why it has
+    /// none. Absent for any other argv, and for a ticket that was never given out or is forgotten.
+    [[nodiscard]] std::optional<detail::Redeemed> redeem(const std::vector<std::string>& argv);
     /// No ticket admits anyone any more, and relays that have shown none are dropped.
     void close() noexcept;
     /// Gives up the I/O objects. For the shutdown of their context.

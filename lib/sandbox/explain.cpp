@@ -62,7 +62,8 @@ Explainer::~Explainer() = default;
 Explanation Explainer::explain(ExplainedAct act, const std::string& target) const {
     if (target.empty()) refuse("the target of explain is empty; accepted: a path");
     if (target.find('\0') != std::string::npos) refuse("the target of explain has a NUL byte in it");
-    const bool is_host = act == ExplainedAct::connect && target.find('/') == std::string::npos;
+    const bool is_path = target.find('/') != std::string::npos && target.find("://") == std::string::npos;
+    const bool is_host = act == ExplainedAct::connect && !is_path;
     if (is_host) return explain_host(parts_->compiled, target);
     const std::string absolute = absolute_path(target, parts_->workspace, parts_->home, "the target");
     const ResolvedPath path = resolve_path(absolute, parts_->facts);

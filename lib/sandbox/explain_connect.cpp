@@ -11,7 +11,8 @@ namespace sandpipe {
 namespace {
 
 Destination destination_of(const std::string& target) {
-    Parsed<Destination> parsed = parse_authority(target);
+    Parsed<Destination> parsed = "is a URL; leave out its scheme and path";
+    if (target.find("://") == std::string::npos) parsed = parse_authority(target);
     if (const auto* wrong = std::get_if<std::string>(&parsed))
         throw Error(Errc::invalid_sandbox_config,
                     "the target of explain connect is " + quoted_text(target) + ", which " + *wrong +

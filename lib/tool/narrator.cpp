@@ -12,32 +12,20 @@ namespace sandpipe::tool {
 namespace {
 
 // A remedy in the model's reach, where there is one.
-std::string advice(Stage stage) {
-    switch (stage) {
-        case Stage::cwd:
-            return " Give a cwd that exists in the workspace.";
-        case Stage::program:
-        case Stage::interpreter:
-        case Stage::permission:
-            return " The session's shell cannot be started; a different command will not help.";
-        case Stage::arguments:
-            return " The command is too long: write it to a file in the workspace and run that.";
-        case Stage::queue:
-        case Stage::resources:
-            return " The machine is busy: try again later.";
-        case Stage::options:
-            return " Correct the input.";
-        case Stage::wrap:
-        case Stage::launcher:
-        case Stage::input:
-        case Stage::output:
-        case Stage::namespaces:
-        case Stage::mounts:
-        case Stage::capabilities:
-        case Stage::landlock:
-        case Stage::seccomp:
-        case Stage::network:
+std::string advice(StageKind kind) {
+    switch (kind) {
+        case StageKind::machine:
             return " The sandbox could not be set up here; a different command will not help.";
+        case StageKind::directory:
+            return " Give a cwd that exists in the workspace.";
+        case StageKind::shell:
+            return " The session's shell cannot be started; a different command will not help.";
+        case StageKind::length:
+            return " The command is too long: write it to a file in the workspace and run that.";
+        case StageKind::busy:
+            return " The machine is busy: try again later.";
+        case StageKind::input:
+            return " Correct the input.";
     }
     return "";
 }
@@ -47,7 +35,7 @@ std::string not_started(const NotStarted& start) {
     std::string text = "The command was not started: " + std::string(to_string(start.stage));
     if (!start.path.empty() && !of_the_machine) text += " " + start.path;
     if (start.error) text += ": " + start.error.message();
-    if (start.hint.empty() || of_the_machine) return text + "." + advice(start.stage);
+    if (start.hint.empty() || of_the_machine) return text + "." + advice(kind_of(start.stage));
     return text + "; " + start.hint + ".";
 }
 

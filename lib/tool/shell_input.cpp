@@ -36,11 +36,19 @@ std::string shown(const json& value) {
     refuse(field + " is " + shown(value), accepted);
 }
 
+// "cmd" for "command": its letters in their order, the first and the last among them.
+bool abbreviates(std::string_view key, std::string_view field) {
+    if (key.empty() || key.front() != field.front() || key.back() != field.back()) return false;
+    for (const char letter : field)
+        if (!key.empty() && key.front() == letter) key.remove_prefix(1);
+    return key.empty();
+}
+
 // A field that is meant, if one clearly is.
 std::string suggestion(const std::string& key) {
     constexpr std::size_t kFewEdits = 3;
     const auto longer = std::find_if(kFields.begin(), kFields.end(), [&](std::string_view field) {
-        return key.size() >= 3 && (field.starts_with(key) || key.starts_with(field));
+        return key.size() >= 3 && (field.starts_with(key) || key.starts_with(field) || abbreviates(key, field));
     });
     const std::string_view field = longer != kFields.end() ? *longer : kFields[nearest_key(key, kFields)];
     if (longer == kFields.end() && edit_distance(key, field) > kFewEdits) return "";

@@ -1,18 +1,8 @@
 #include "messages.hpp"
 
+#include "message_head.hpp"
+
 namespace sandpipe::wire {
-namespace {
-
-Encoder begin(MessageType type) { return std::move(Encoder().number(type)); }
-
-/// True if `in` begins with `type`.
-bool expect(Decoder& in, MessageType type) noexcept {
-    MessageType seen{};
-    in.number(seen);
-    return in.ok() && seen == type;
-}
-
-}  // namespace
 
 MessageType type_of(std::string_view packet) noexcept {
     MessageType type{};

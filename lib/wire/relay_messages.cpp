@@ -1,20 +1,8 @@
 #include "relay_messages.hpp"
 
-#include "codec.hpp"
-#include "messages.hpp"
+#include "message_head.hpp"
 
 namespace sandpipe::wire {
-namespace {
-
-Encoder begin(MessageType type) { return std::move(Encoder().number(type)); }
-
-bool expect(Decoder& in, MessageType type) noexcept {
-    MessageType seen{};
-    in.number(seen);
-    return in.ok() && seen == type;
-}
-
-}  // namespace
 
 std::string encode(const Enter& message) { return begin(MessageType::enter).text(message.ticket).take(); }
 

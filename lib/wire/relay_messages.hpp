@@ -14,6 +14,14 @@
 /// RelayedSignal also goes from host to init, on the record socket.
 namespace sandpipe::wire {
 
+/// The first arguments by which the launcher's image is such a relay:
+///
+///     IMAGE enter HOST-PID ADDRESS TICKET     passes its descriptors 0 to 2 to that host, signals in one direction and
+///                                             the end in the other
+///     IMAGE refuse TEXT                       says why no command can be entered
+inline constexpr std::string_view kEnterWord = "enter";
+inline constexpr std::string_view kRefuseWord = "refuse";
+
 struct Enter {
     std::string ticket;
 };

@@ -163,6 +163,7 @@ TEST_F(Explain, NamesTheRuleAndThePlace) {
     EXPECT_FALSE(explainer.explain(ExplainedAct::connect, "/x").allowed);
     EXPECT_FALSE(explainer.explain(ExplainedAct::connect, "a.b:80").allowed);
     EXPECT_THROW((void)explainer.explain(ExplainedAct::connect, "a.b"), std::system_error);
+    EXPECT_THROW((void)explainer.explain(ExplainedAct::connect, "https://a.b/"), std::system_error);
     EXPECT_THROW((void)explainer.explain(kRead, ""), std::system_error);
     seal();
 }

@@ -77,6 +77,79 @@ s=tunnel(f'127.0.0.1:{p}')[0]; s.sendall(b'500000000\n'); s.recv(100000); print(
     }
 }
 
+/// An origin that says nothing and waits for more does not end them: only the end of the command does.
+TEST_F(ProxyLifetime, ACommandThatDiesWhileItWaitsLeavesNothing) {
+    const TestServer server("mute");
+    Session session = open_domains({"127.0.0.1"});
+    Running other = session.start(client("print('up',flush=True); time.sleep(1000)"));
+    other.await_output("up");
+    ASSERT_TRUE(sockets_become(2));
+    Running waiting = session.start(client("p=" + std::to_string(server.port()) + R"(
+held=[tunnel(f'127.0.0.1:{p}')[0],tunnel(f'127.0.0.1:{p}')[0],socks('127.0.0.1',p)[0]]
+held[1].sendall(b'x'*100000); held[1].shutdown(socket.SHUT_WR)
+for text in 'GET http://127.0.0.1:{p}/ HTTP/1.1\r\nHost: x\r\n\r\n','POST http://127.0.0.1:{p}/ HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf':
+  s=proxy(); s.sendall(text.format(p=p).encode()); held.append(s)
+print('up',flush=True); time.sleep(1000)
+)"));
+    waiting.await_output("up");
+    idle_for(200ms);
+    EXPECT_EQ(sockets(), 12U);
+    waiting.stop();
+    (void)waiting.finish();
+    EXPECT_TRUE(sockets_become(2)) << sockets();
+    other.stop();
+    (void)other.finish();
+}
+
+TEST_F(ProxyLifetime, AClientThatLeavesInTheMiddleOfABodyEndsItsRequest) {
+    const TestServer server("mute");
+    Session session = open_domains({"127.0.0.1"});
+    Running command = session.start(client("p=" + std::to_string(server.port()) + R"(
+s=proxy(); s.sendall(f'POST http://127.0.0.1:{p}/ HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf'.encode())
+time.sleep(0.2); s.close(); print('left',flush=True); time.sleep(1000)
+)"));
+    command.await_output("left");
+    EXPECT_TRUE(sockets_become(2)) << sockets();
+    command.stop();
+    (void)command.finish();
+}
+
+TEST_F(ProxyLifetime, AClientThatClosesIsToldFromOneThatStillWaits) {
+    limits().orphan_check = 100ms;
+    const TestServer server("mute");
+    const TestServer late("program", "cat >/dev/null; sleep 1; echo late");
+    Session session = open_domains({"127.0.0.1"});
+    Running command = session.start(client("p=" + std::to_string(server.port()) + "\nlate=" + std::to_string(late.port()) + R"(
+closed=[tunnel(f'127.0.0.1:{p}')[0],socks('127.0.0.1',p)[0],proxy()]
+closed[2].sendall(f'GET http://127.0.0.1:{p}/ HTTP/1.1\r\nHost: x\r\n\r\n'.encode())
+waiting=tunnel(f'127.0.0.1:{late}')[0]; waiting.shutdown(socket.SHUT_WR)
+time.sleep(0.2)
+for s in closed: s.close()
+print(read(waiting).decode(),flush=True); waiting.close(); time.sleep(1000)
+)"));
+    command.await_output("late\n");
+    EXPECT_TRUE(sockets_become(2)) << sockets();
+    command.stop();
+    (void)command.finish();
+}
+
+TEST_F(ProxyLifetime, WhatACommandSentBeforeItEndedArrives) {
+    const TestServer sink("sink");
+    Session session = open_domains({"127.0.0.1"});
+    for (int i = 0; i < rounds(5); ++i) {
+        const Ran ran = talk(session, "p=" + std::to_string(sink.port()) + R"(
+for make in (lambda:tunnel(f'127.0.0.1:{p}')[0]),(lambda:socks('127.0.0.1',p)[0]): make().sendall(b'x'*3000000)
+s=proxy(); s.sendall(f'POST http://127.0.0.1:{p}/ HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n'.encode()+b'x'*3000000)
+)");
+        EXPECT_EQ(ran.code(), 0) << ran.err;
+        EXPECT_TRUE(sockets_become(2)) << sockets();
+    }
+    const std::size_t sent = 3U * static_cast<unsigned>(rounds(5));
+    for (int i = 0; i < 100 && sink.sizes().size() != sent; ++i) idle_for(50ms);
+    EXPECT_EQ(sink.sizes().size(), sent);
+    for (const std::size_t size : sink.sizes()) EXPECT_GE(size, 3'000'000U);
+}
+
 /// With the last socket goes the session's network namespace: nothing else of the host's is in it.
 TEST_F(ProxyLifetime, CloseEndsAllOfIt) {
     const TestServer server("echo");

@@ -56,6 +56,17 @@ TEST_F(ProxyStreams, ABodyThatIsCutShortIsAnError) {
     EXPECT_NE(session.sh("curl -s http://ok.test" + server.at() + "/cut/100000 -o /dev/null").code(), 0);
 }
 
+TEST_F(ProxyStreams, ABodyThatIsNotMadeOfChunksIsRefused) {
+    const TestServer server("mute");
+    Session session = open_domains({"127.0.0.1"});
+    const Ran ran = talk(session, port(server) + R"(
+for body in 'x\r\n','-1\r\nx','3\nabc':
+  h=f'POST http://127.0.0.1:{p}/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
+  print(ask(h+body).split()[1])
+)");
+    EXPECT_EQ(ran.out, "400\n400\n400\n") << ran.err;
+}
+
 TEST_F(ProxyStreams, ManyRequestsOnOneConnection) {
     const TestServer server("http");
     Session session = open_domains({"ok.test", "127.0.0.1" + server.at()});
@@ -123,6 +134,10 @@ def field(n): return f'GET http://ok.test:{p}/bytes/1 HTTP/1.1\r\nHost: x\r\nCon
 print(ask(field(60000)).split()[1],ask(field(66000)).split()[1],ask('GET http://ok.test/'+'x'*70000).split()[1])
 )");
     EXPECT_EQ(ran.out, "200 431 431\n") << ran.err;
+    const Ran answers = talk(session, port(server) + R"(
+print(get(f'http://ok.test:{p}/head/60000').split()[1],get(f'http://ok.test:{p}/head/66000').split()[1])
+)");
+    EXPECT_EQ(answers.out, "200 502\n") << answers.err;
 }
 
 std::uint64_t resident_bytes() {

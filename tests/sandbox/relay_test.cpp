@@ -25,24 +25,13 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 /// Commands that are started by others than the library.
-class Relay : public ExecutorTest {
+class Relay : public SessionTest {
   protected:
     /// Wrapped, and as the argv that anybody may start.
     std::vector<std::string> wrapped(const BinaryInvocation& invocation) {
         return argv_of(await(sandbox_->wrap(invocation)));
     }
     std::vector<std::string> wrapped_line(const std::string& line) { return wrapped(sandbox_->shell(line)); }
-
-    void SetUp() override {
-        ExecutorTest::SetUp();
-        sandbox_ = open();
-    }
-    void TearDown() override {
-        sandbox_.reset();
-        ExecutorTest::TearDown();
-    }
-
-    std::shared_ptr<SandboxEnforcer> sandbox_;
 };
 
 /// A wrapped command, its relay, and a process of the command to look for from outside.

@@ -121,6 +121,39 @@ TEST_F(Tickets, AreNotNeededByTheLocalExecutor) {
     expect_refused(argv_of(invocation), "leads to no sandbox any more");
 }
 
+/// Also where only the argv is left of a wrapped invocation: this executor can tell why it is refused, and no relay runs.
+TEST_F(Tickets, TheLocalExecutorKnowsThemByTheirArgv) {
+    set_ticket_lifetime(300ms);
+    const auto hasty = open();
+    set_ticket_lifetime(kTicketLifetime);
+    const auto sandbox = open();
+    const auto local = local_executor(runtime());
+    const auto run = [&](const std::vector<std::string>& argv) {
+        return await(local->exec(command(argv[0]).arg_list({argv.begin() + 1, argv.end()}).input(Input::bytes("in"))));
+    };
+    const auto why = [](const BinaryExecResult& result) {
+        const auto* start = std::get_if<NotStarted>(&result.status);
+        EXPECT_TRUE(start) << result.exit_code << result.err;
+        return start ? std::string(to_string(start->stage)) + ": " + start->hint : "";
+    };
+    const auto once = wrapped(sandbox, "cat; echo $PPID; touch /etc/sandpipe-ticket; exit 3");
+    const auto first = run(once);
+    EXPECT_EQ(first.exit_code, 3);
+    EXPECT_EQ(first.out, "in1");
+    EXPECT_THAT(first.err, HasSubstr("Read-only file system"));
+    EXPECT_EQ(why(run(once)), "wrap: this ticket has been used already; each admits one command: wrap the command again");
+    const auto elsewhere = wrapped(sandbox, "echo elsewhere");
+    EXPECT_EQ(run_program(elsewhere).out, "elsewhere\n");
+    EXPECT_THAT(why(run(elsewhere)), HasSubstr("has been used already"));
+    const auto late = wrapped(hasty, "true");
+    const auto begin = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - begin < 320ms) std::this_thread::yield();
+    EXPECT_EQ(why(run(late)), "wrap: this ticket has expired: wrap the command right before it is started");
+    const auto closed = wrapped(sandbox, "true");
+    await(sandbox->close());
+    EXPECT_EQ(why(run(closed)), "wrap: the sandbox session is closed");
+}
+
 TEST_F(Tickets, LeaveNothingOnDisk) {
     const std::size_t before = places_left();
     const auto sandbox = open();

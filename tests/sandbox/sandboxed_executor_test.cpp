@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class Sandboxed : public ExecutorTest {
+class Sandboxed : public SessionTest {
   protected:
     std::shared_ptr<SandboxedExecutor> make(std::shared_ptr<BinaryExecutor> inner) {
         SandboxedExecutorOptions options;
@@ -30,16 +30,7 @@ class Sandboxed : public ExecutorTest {
         options.on_sandbox = notes_.sink();
         return sandboxed_executor(options);
     }
-    void SetUp() override {
-        ExecutorTest::SetUp();
-        sandbox_ = open();
-    }
-    void TearDown() override {
-        sandbox_.reset();
-        ExecutorTest::TearDown();
-    }
 
-    std::shared_ptr<SandboxEnforcer> sandbox_;
     std::function<bool(const std::string&)> bypass_;
     AuditNotes notes_;
 };

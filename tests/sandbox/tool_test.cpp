@@ -268,6 +268,38 @@ TEST_F(LiveTool, AClosedSessionIsAnException) {
     EXPECT_THROW(call(tool, json{{"command", "true"}}), Error);
 }
 
+TEST_F(LiveTool, AllowedCommandsAreTheOnlyProgramsThatAreExecuted) {
+    RunShellCommandToolOptions made = options();
+    EXPECT_EQ(call(RunShellCommandTool(made), json{{"command", "head -n 1 file"}}).summary["exit_code"], 0);
+    made.allowed_commands = {{"cat", "/usr/bin/env"}};
+    const RunShellCommandTool tool(made);
+    const json line{{"command", "echo builtin; cat file; env -i; head -n 1 two; /usr/bin/env /usr/bin/true; "
+                                "cp /usr/bin/true mine; ./mine; echo last"}};
+    const ToolResult result = call(tool, line);
+    EXPECT_TRUE(says(result.text, "builtin\ncontent of /file\n")) << result.text;
+    EXPECT_TRUE(says(result.text, "denied: exec /usr/bin/head")) << result.text;
+    EXPECT_FALSE(says(result.text, "content of /two")) << result.text;
+    EXPECT_TRUE(says(result.text, "Use a program that may be run.")) << result.text;
+    EXPECT_EQ(told(), (std::vector<std::string>{"narrowed", "denied /usr/bin/head", "denied /usr/bin/true", "denied /usr/bin/cp"}));
+    for (const json& denial : result.summary["denials"]) EXPECT_EQ(denial["kind"], "exec") << denial;
+    // The next call runs in the same narrower session; a policy of its own does not widen it.
+    events_.clear();
+    ToolContext context;
+    context.policy = writable({"dir"});
+    EXPECT_TRUE(says(call(tool, json{{"command", "head -n 1 two || cat two"}}).text, "content of /two"));
+    EXPECT_TRUE(says(call(tool, json{{"command", "head -n 1 two; echo x > two || cat two"}}, context).text, "content of /two"));
+    EXPECT_EQ(told(), (std::vector<std::string>{"denied /usr/bin/head", "narrowed", "denied /usr/bin/head", "denied " + at("w/two")}));
+}
+
+TEST_F(LiveTool, WithoutAnyAllowedCommandThereIsTheShellAlone) {
+    RunShellCommandToolOptions made = options();
+    made.allowed_commands.emplace();
+    const RunShellCommandTool tool(made);
+    EXPECT_EQ(call(tool, json{{"command", "read -r line < file; echo \"$line\""}}).artifact->head(100), "content of /file\n");
+    EXPECT_EQ(call(tool, json{{"command", "ls"}}).summary["exit_code"], 126);
+    EXPECT_EQ(told(), (std::vector<std::string>{"narrowed", "denied /usr/bin/ls"}));
+}
+
 TEST_F(LiveTool, APolicyForTheCallHoldsBesideTheSessionsOwn) {
     const RunShellCommandTool tool(options());
     ignore_below("w");

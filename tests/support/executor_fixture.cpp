@@ -96,4 +96,14 @@ std::string ExecutorTest::refusal(SrtEnforcerOptions options) {
     return {};
 }
 
+void SessionTest::SetUp() {
+    ExecutorTest::SetUp();
+    sandbox_ = open();
+}
+
+void SessionTest::TearDown() {
+    sandbox_.reset();
+    ExecutorTest::TearDown();
+}
+
 }  // namespace sandpipe::testing

@@ -89,4 +89,13 @@ class ExecutorTest : public ::testing::Test {
     std::thread thread_;
 };
 
+/// With one session that is there from the beginning.
+class SessionTest : public ExecutorTest {
+  protected:
+    void SetUp() override;
+    void TearDown() override;
+
+    std::shared_ptr<SandboxEnforcer> sandbox_;
+};
+
 }  // namespace sandpipe::testing

@@ -5,15 +5,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <iterator>
+#include <sstream>
 #include <stdexcept>
 
 namespace sandpipe::testing {
 namespace {
 
 constexpr const char* kScript = R"(
-import hashlib,http.server,socket,socketserver,sys
+import hashlib,http.server,socket,socketserver,subprocess,sys,threading,time
 kind,name=sys.argv[1:3]
 accepted=0
+sizes=[]
 class Threads(socketserver.ThreadingTCPServer):
   allow_reuse_address=True; daemon_threads=True; request_queue_size=1024
   def process_request(self,request,address):
@@ -40,6 +43,8 @@ class Http(http.server.BaseHTTPRequestHandler):
     if what=='cut':
       self.send_response(200); self.send_header('Content-Length',count); self.end_headers()
       self.wfile.write(body[:len(body)//2]); self.close_connection=True; return
+    if what=='head':
+      self.send_response(200); self.send_header('X','y'*int(count)); self.send_header('Content-Length','0'); return self.end_headers()
     if what=='upgrade':
       self.wfile.write(b'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'); self.wfile.flush()
       while (data:=self.connection.recv(65536)): self.connection.sendall(data)
@@ -58,17 +63,23 @@ class Sink(socketserver.BaseRequestHandler):
   def handle(self):
     digest=hashlib.sha256(); count=0
     while (data:=self.request.recv(65536)): digest.update(data); count+=len(data)
+    sizes.append(count)
     self.request.sendall(f'{count} {digest.hexdigest()}\n'.encode())
+class Mute(socketserver.BaseRequestHandler):
+  def handle(self):
+    while self.request.recv(65536): pass
+    time.sleep(1000)
 class Banner(socketserver.StreamRequestHandler):
   def handle(self): self.wfile.write(b'SSH-2.0-testserver\r\n'); self.rfile.readline()
+class Program(socketserver.BaseRequestHandler):
+  def handle(self): subprocess.run(['/bin/sh','-c',name],stdin=self.request,stdout=self.request)
 class Files(http.server.SimpleHTTPRequestHandler):
   def __init__(self,*a): super().__init__(*a,directory=name)
   def log_message(self,*a): pass
-import threading
-server=Threads(('127.0.0.1',0),{'http':Http,'echo':Echo,'source':Source,'sink':Sink,'files':Files,'banner':Banner}[kind])
+server=Threads(('127.0.0.1',0),{'http':Http,'echo':Echo,'source':Source,'sink':Sink,'files':Files,'banner':Banner,'program':Program,'mute':Mute}[kind])
 threading.Thread(target=server.serve_forever,daemon=True).start()
 print(server.server_address[1],flush=True)
-for line in sys.stdin: print(accepted,flush=True)
+for line in sys.stdin: print(accepted,*sizes,flush=True)
 )";
 
 }  // namespace
@@ -97,9 +108,17 @@ TestServer::~TestServer() {
     ::waitpid(pid_, nullptr, 0);
 }
 
-int TestServer::connections() const {
-    if (::write(commands_.get(), "\n", 1) != 1) return -1;
-    return std::atoi(read_line().c_str());
+std::vector<std::size_t> TestServer::ask() const {
+    if (::write(commands_.get(), "\n", 1) != 1) throw std::runtime_error("the server is gone");
+    std::istringstream answer(read_line());
+    return {std::istream_iterator<std::size_t>(answer), {}};
+}
+
+int TestServer::connections() const { return static_cast<int>(ask().at(0)); }
+
+std::vector<std::size_t> TestServer::sizes() const {
+    const std::vector<std::size_t> answer = ask();
+    return {answer.begin() + 1, answer.end()};
 }
 
 std::string TestServer::read_line() const {

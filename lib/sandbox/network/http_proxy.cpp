@@ -11,6 +11,7 @@
 
 #include "sandbox/network/http_request.hpp"
 #include "sandbox/network/relay.hpp"
+#include "sandbox/network/socket_ends.hpp"
 
 namespace sandpipe {
 namespace {
@@ -25,9 +26,16 @@ enum class After : std::uint8_t {
     tunnel,  ///< both sides speak another protocol now
 };
 
-[[noreturn]] void break_off(ProxyConnection& connection) {
-    std::error_code ignored;
-    connection.client().set_option(asio::socket_base::linger(true, 0), ignored);
+/// How the sending of a request's body ended.
+enum class BodyEnd : std::uint8_t {
+    whole,
+    unwanted,   ///< the origin takes no more of it
+    malformed,  ///< its chunks are none
+    cut_short,  ///< the client is gone
+};
+
+[[noreturn]] void give_up(ProxyConnection& connection) {
+    break_off(connection.client());
     throw std::system_error(asio::error::connection_reset);
 }
 
@@ -55,18 +63,20 @@ class HttpServing {
     awaitable<After> answer(std::string head);
     awaitable<After> refuse(HttpRefusal refusal, bool keep_alive, bool is_head);
     awaitable<After> forward(HttpRequest request);
-    awaitable<void> send_body(HttpMessage& message);
-    awaitable<void> send_and_wait(HttpMessage& message);
+    awaitable<BodyEnd> send_body(HttpMessage& message);
+    awaitable<BodyEnd> send_and_wait(HttpMessage& message);
     awaitable<After> await_response(const HttpRequest& request);
     awaitable<After> relay_response(const HttpRequest& request);
     awaitable<After> relay_response_body(HttpResponse response);
+    awaitable<void> send_response_head(std::string head);
     awaitable<std::size_t> read_response();
 
     ProxyConnection& connection_;
     std::string input_;   // from the client, not used yet
     std::string output_;  // from the origin, not used yet
     HttpRefusal problem_;
-    bool broken_ = false;  // one side went away within an answer
+    bool answering_ = false;  // the client has a part of an answer
+    bool broken_ = false;     // one side went away within an answer
 };
 
 awaitable<void> HttpServing::run() {
@@ -143,37 +153,47 @@ awaitable<After> HttpServing::refuse(HttpRefusal refusal, bool keep_alive, bool 
 /// so both run at once, and the answer decides.
 awaitable<After> HttpServing::forward(HttpRequest request) {
     output_.clear();
+    answering_ = false;
     co_await write_all(connection_.upstream(), request.head);
     const auto first = co_await (await_response(request) || send_and_wait(*request.message));
     const After after = first.index() == 0 ? std::get<0>(first) : After::close;
     if (after == After::tunnel) co_return after;
     std::error_code ignored;
     connection_.upstream().close(ignored);
-    if (broken_) break_off(connection_);
+    if (first.index() == 1 && std::get<1>(first) == BodyEnd::malformed && !answering_) {
+        HttpRefusal refusal{400, "the request's body is not made of chunks"};
+        co_return co_await refuse(std::move(refusal), false, request.is_head);
+    }
+    if (broken_ || first.index() == 1) give_up(connection_);
     co_return request.message->complete() ? after : After::close;
 }
 
-awaitable<void> HttpServing::send_and_wait(HttpMessage& message) {
+/// Completes only where the answer needs no waiting for.
+awaitable<BodyEnd> HttpServing::send_and_wait(HttpMessage& message) {
+    BodyEnd end = BodyEnd::unwanted;
     try {
-        co_await send_body(message);
+        end = co_await send_body(message);
     } catch (const std::system_error&) {
-        // An origin that wants no more of it may still answer; a client that is gone shows when it is answered.
+        // An origin that wants no more of it may still answer.
     }
+    if (end == BodyEnd::malformed || end == BodyEnd::cut_short) co_return end;
     asio::steady_timer until_answered(connection_.strand(), Clock::time_point::max());
     co_await until_answered.async_wait(asio::use_awaitable);
+    co_return end;
 }
 
-awaitable<void> HttpServing::send_body(HttpMessage& message) {
+awaitable<BodyEnd> HttpServing::send_body(HttpMessage& message) {
     for (bool timed_out = false; !message.complete();) {
         if (input_.empty() && co_await connection_.read_from_client(input_, Clock::time_point::max(), timed_out) == 0)
-            co_return;
+            co_return BodyEnd::cut_short;
         const std::size_t used = message.read_body(input_);
         const std::string_view body = std::string_view(input_).substr(0, used);
         co_await write_all(connection_.upstream(), body);
         const bool broken = used < input_.size() && !message.complete();
         input_.erase(0, used);
-        if (broken) co_return;
+        if (broken) co_return BodyEnd::malformed;
     }
+    co_return BodyEnd::whole;
 }
 
 /// Appends to `output_`; 0 at the origin's end.
@@ -201,17 +221,25 @@ awaitable<After> HttpServing::relay_response(const HttpRequest& request) {
         seen = output_.size();
         if (!size && seen <= kMaxHttpHead && co_await read_response() > 0) continue;
         std::optional<HttpResponse> response;
-        if (size) response = read_http_response(std::string_view(output_).substr(0, *size), request);
+        if (size && *size <= kMaxHttpHead)
+            response = read_http_response(std::string_view(output_).substr(0, *size), request);
         if (!response) {
+            answering_ = true;
             HttpRefusal refusal{502, request.destination.text() + " did not answer in HTTP/1"};
             co_return co_await refuse(std::move(refusal), request.keeps_alive, request.is_head);
         }
         output_.erase(0, *size);
         seen = 0;
-        co_await write_all(connection_.client(), response->head);
+        co_await send_response_head(response->head);
         if (response->kind == HttpResponse::Kind::upgrade) co_return After::tunnel;
         if (response->kind == HttpResponse::Kind::final) co_return co_await relay_response_body(std::move(*response));
+        answering_ = false;  // after an interim one the answer can still be ours
     }
+}
+
+awaitable<void> HttpServing::send_response_head(std::string head) {
+    answering_ = true;
+    co_await write_all(connection_.client(), head);
 }
 
 awaitable<After> HttpServing::relay_response_body(HttpResponse response) {
@@ -219,13 +247,13 @@ awaitable<After> HttpServing::relay_response_body(HttpResponse response) {
     while (!message.complete()) {
         if (output_.empty() && co_await read_response() == 0) {
             // A body that is cut short must not look like a whole one.
-            if (!message.end_of_input()) break_off(connection_);
+            if (!message.end_of_input()) give_up(connection_);
             break;
         }
         const std::size_t used = message.read_body(output_);
         const std::string_view body = std::string_view(output_).substr(0, used);
         co_await write_all(connection_.client(), body);
-        if (used < output_.size() && !message.complete()) break_off(connection_);
+        if (used < output_.size() && !message.complete()) give_up(connection_);
         output_.erase(0, used);
     }
     co_return response.keeps_alive ? After::next_request : After::close;

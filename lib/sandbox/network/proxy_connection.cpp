@@ -1,13 +1,16 @@
 #include "sandbox/network/proxy_connection.hpp"
 
 #include <arpa/inet.h>
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 
 #include <asio/buffer.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
 #include <asio/post.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
+#include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
 
@@ -19,6 +22,7 @@
 
 #include "sandbox/network/endpoints.hpp"
 #include "sandbox/network/http_proxy.hpp"
+#include "sandbox/network/socket_ends.hpp"
 #include "sandbox/network/socks_proxy.hpp"
 
 namespace sandpipe {
@@ -28,6 +32,7 @@ using asio::experimental::awaitable_operators::operator||;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kReadBytes = 64 * 1024;
+constexpr std::chrono::nanoseconds kSoon = std::chrono::milliseconds{200};
 
 using KeepAliveIdle = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
 using KeepAliveInterval = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>;
@@ -73,9 +78,12 @@ DialFailure denied(const Destination& destination, const DomainVerdict& verdict)
     return {DialFailure::Kind::denied, refusal_text(destination, verdict), {}};
 }
 
-/// Asks the commands whose connection it was; completes when one has the denial in its stream, or none.
-awaitable<bool> find_owner(std::vector<std::shared_ptr<detail::RuntimeMember>> commands, Denial denial,
-                           detail::SocketEnds ends) {
+/// Asks the commands whose connection it was; completes when one has it, and the denial in its stream if there is one,
+/// or when none does.
+awaitable<bool> find_owner(Suspects suspects, std::optional<Denial> denial, detail::SocketEnds ends) {
+    std::vector<std::shared_ptr<detail::RuntimeMember>> commands;
+    for (const auto& suspect : suspects)
+        if (auto command = suspect.lock()) commands.push_back(std::move(command));
     auto found = std::make_shared<std::weak_ptr<detail::SocketSearch>>();
     std::function<void(detail::Completion<bool>)> begin = [commands = std::move(commands), denial = std::move(denial),
                                                            ends, found](detail::Completion<bool> done) {
@@ -132,19 +140,82 @@ ProxyConnection::ProxyConnection(std::shared_ptr<const ProxyContext> shared_cont
       strand_(std::move(strand)),
       client_(std::move(client)),
       upstream_(strand_),
+      orphan_check_(strand_),
       suspects_(context_->commands()) {
     set_options(client_);
 }
 
 awaitable<void> ProxyConnection::serve(ProxyProtocol protocol) {
-    if (protocol == ProxyProtocol::http)
-        co_await serve_http(*this);
-    else
-        co_await serve_socks(*this);
+    std::exception_ptr failure;
+    co_await (serve_protocol(protocol, failure) || wait_until_orphaned());
+    if (failure) std::rethrow_exception(failure);
+}
+
+/// Without exceptions, because who waits for the first of two would wait on for the other.
+awaitable<void> ProxyConnection::serve_protocol(ProxyProtocol protocol, std::exception_ptr& failure) {
+    try {
+        if (protocol == ProxyProtocol::http)
+            co_await serve_http(*this);
+        else
+            co_await serve_socks(*this);
+    } catch (...) {
+        failure = std::current_exception();
+    }
 }
 
 void ProxyConnection::cancel() {
     asio::post(strand_, [self = shared_from_this()] { self->cancellation_.emit(asio::cancellation_type::terminal); });
+}
+
+void ProxyConnection::check_for_client() {
+    asio::post(strand_, [self = shared_from_this()] {
+        if (self->gone_) return;  // it is looked at again soon, and not at once
+        self->check_wanted_ = true;
+        self->orphan_check_.cancel();
+    });
+}
+
+/// It is quiet twice, because what is on its way from one socket to the other is in neither. The first look comes soon:
+/// a connection may have waited until after the end of its command. What a process sent before its end may still be
+/// behind, and the end of its stream behind that.
+awaitable<void> ProxyConnection::wait_until_orphaned() {
+    bool was_quiet = false;
+    for (bool soon = true;; soon = gone_) {
+        // Already over, if a check is wanted.
+        orphan_check_.expires_after(check_wanted_ ? kSoon.zero() : soon ? kSoon : context_->limits.orphan_check);
+        std::error_code woken;
+        co_await orphan_check_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+        const auto cancelled = (co_await asio::this_coro::cancellation_state).cancelled();
+        if (cancelled != asio::cancellation_type::none) co_return;
+        bool gone = may_be_gone();
+        if (gone) gone = co_await client_is_gone();
+        gone_ = gone;
+        const bool quiet = gone && peer_has_ended(client_) && all_has_arrived();
+        if (quiet && was_quiet) co_return;
+        was_quiet = quiet;
+    }
+}
+
+/// Whether it is worth the question.
+bool ProxyConnection::may_be_gone() {
+    const bool wanted = std::exchange(check_wanted_, false);
+    return wanted || gone_ || peer_has_ended(client_) || context_->commands().empty();
+}
+
+/// None of the commands that run in the session has its socket.
+awaitable<bool> ProxyConnection::client_is_gone() {
+    Suspects running = context_->commands();
+    const bool found = co_await find_owner(std::move(running), std::nullopt, ends_of(client_));
+    co_return !found;
+}
+
+/// Nothing of what the client sent is still to be read here, or by the other side.
+bool ProxyConnection::all_has_arrived() {
+    std::error_code error;
+    if (client_.available(error) > 0) return false;
+    (void)upstream_.remote_endpoint(error);
+    int unread_there = 0;
+    return !error && ::ioctl(upstream_.native_handle(), SIOCOUTQ, &unread_there) == 0 && unread_there == 0;
 }
 
 awaitable<std::optional<DialFailure>> ProxyConnection::dial(Destination destination) {
@@ -211,10 +282,8 @@ awaitable<std::error_code> ProxyConnection::connect(IpAddress address, std::uint
 
 awaitable<void> ProxyConnection::report(Destination destination, DomainVerdict verdict, std::string resolved) {
     Denial denial = denial_for(destination, verdict, std::move(resolved));
-    std::vector<std::shared_ptr<detail::RuntimeMember>> commands;
-    for (const auto& suspect : suspects_)
-        if (auto command = suspect.lock()) commands.push_back(std::move(command));
-    const bool found = co_await find_owner(std::move(commands), denial, ends_of(client_));
+    Suspects suspects = suspects_;
+    const bool found = co_await find_owner(std::move(suspects), denial, ends_of(client_));
     if (!found)
         context_->log(LogLevel::warning, "denied connect " + destination.text() +
                                              " in no command's stream: the process that asked is gone");

@@ -4,10 +4,12 @@
 
 #include <asio/cancellation_signal.hpp>
 #include <asio/ip/tcp.hpp>
+#include <asio/steady_timer.hpp>
 #include <asio/strand.hpp>
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,10 +39,13 @@ class ProxyConnection : public std::enable_shared_from_this<ProxyConnection> {
   public:
     ProxyConnection(std::shared_ptr<const ProxyContext> shared_context, ProxyStrand strand, ProxySocket client);
 
-    /// Serves the client until one side is done with it. Throws std::system_error when a connection breaks.
+    /// Serves the client until one side is done with it, or until the client is gone and all that it sent has arrived at
+    /// the other side: one that has only ended its stream may still wait for an answer. Throws std::system_error when a connection breaks.
     awaitable<void> serve(ProxyProtocol protocol);
     /// Ends `serve` at once; from any thread.
     void cancel();
+    /// A command has ended: looks at once whether it had this connection. From any thread.
+    void check_for_client();
 
     [[nodiscard]] const ProxyStrand& strand() const noexcept { return strand_; }
     [[nodiscard]] asio::cancellation_signal& cancellation() noexcept { return cancellation_; }
@@ -58,6 +63,11 @@ class ProxyConnection : public std::enable_shared_from_this<ProxyConnection> {
     awaitable<void> close_gently();
 
   private:
+    awaitable<void> serve_protocol(ProxyProtocol protocol, std::exception_ptr& failure);
+    awaitable<void> wait_until_orphaned();
+    [[nodiscard]] bool may_be_gone();
+    [[nodiscard]] awaitable<bool> client_is_gone();
+    [[nodiscard]] bool all_has_arrived();
     awaitable<std::optional<DialFailure>> resolve(std::string name, std::vector<IpAddress>& addresses);
     awaitable<std::optional<DialFailure>> dial_addresses(Destination destination, std::vector<IpAddress> addresses);
     awaitable<std::error_code> connect(IpAddress address, std::uint16_t port);
@@ -68,6 +78,9 @@ class ProxyConnection : public std::enable_shared_from_this<ProxyConnection> {
     ProxySocket client_;
     ProxySocket upstream_;
     asio::cancellation_signal cancellation_;
+    asio::steady_timer orphan_check_;
+    bool check_wanted_ = false;  // at once
+    bool gone_ = false;          // the client, when it was last looked for
     const Suspects suspects_;
 };
 

@@ -20,6 +20,8 @@ struct ProxyLimits {
     std::chrono::nanoseconds next_head = std::chrono::seconds{120};  ///< from an answer to the whole next request
     std::chrono::nanoseconds resolve = std::chrono::seconds{30};
     std::chrono::nanoseconds connect = std::chrono::seconds{10};  ///< for each address of a name
+    /// How often a client that has ended its stream is looked for: it may be waiting for an answer, or be gone.
+    std::chrono::nanoseconds orphan_check = std::chrono::seconds{10};
     std::chrono::nanoseconds linger = std::chrono::seconds{2};    ///< for the client to take a refusal
     /// Connections of a session that are served at once; more wait in the kernel's queue. Each takes at most two
     /// descriptors and two buffers of 256 KiB, these only while bytes are under way.

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "process/thrown_text.hpp"
+
 namespace sandpipe {
 namespace {
 
@@ -38,8 +40,8 @@ ProxyContext with_possible_limits(ProxyContext context) {
 std::string text_of(const std::exception_ptr& error) {
     try {
         std::rethrow_exception(error);
-    } catch (const std::exception& thrown) {
-        return thrown.what();
+    } catch (...) {
+        return detail::thrown_text();
     }
 }
 
@@ -145,18 +147,34 @@ void ProxyServer::close(std::function<void()> done) {
     if (done) done();
 }
 
-void ProxyServer::stop_everything() {
-    std::vector<std::shared_ptr<ProxyConnection>> connections;
+std::vector<std::shared_ptr<ProxyConnection>> ProxyServer::connections() const {
+    std::vector<std::shared_ptr<ProxyConnection>> found;
+    for (const auto& [id, task] : tasks_)
+        if (auto connection = task.lock()) found.push_back(std::move(connection));
+    return found;
+}
+
+void ProxyServer::check_for_clients() {
+    std::vector<std::shared_ptr<ProxyConnection>> open;
     {
         const Lock lock(mutex_);
-        for (const auto& [id, task] : tasks_)
-            if (auto connection = task.lock()) connections.push_back(std::move(connection));
+        if (released_) return;
+        open = connections();
+    }
+    for (const auto& connection : open) connection->check_for_client();
+}
+
+void ProxyServer::stop_everything() {
+    std::vector<std::shared_ptr<ProxyConnection>> open;
+    {
+        const Lock lock(mutex_);
+        open = connections();
         std::error_code ignored;  // it is closed all the same
         for (auto& acceptor : acceptors_)
             if (acceptor) acceptor->close(ignored);
         if (room_) room_->cancel();
     }
-    for (const auto& connection : connections) connection->cancel();
+    for (const auto& connection : open) connection->cancel();
 }
 
 void ProxyServer::release_io() noexcept {

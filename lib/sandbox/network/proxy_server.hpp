@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "sandbox/network/proxy_connection.hpp"
 
@@ -27,6 +28,8 @@ class ProxyServer : public std::enable_shared_from_this<ProxyServer> {
 
     /// Takes listening sockets over IPv4; once.
     void open(unique_fd http, unique_fd socks);
+    /// A command has ended, and its connections with it; from any thread.
+    void check_for_clients();
     /// Closes listeners and connections, from any thread; `done` runs when nothing is left of them, the first time only.
     void close(std::function<void()> done);
     /// Gives up the I/O objects, without callbacks: the context is being destroyed.
@@ -41,6 +44,7 @@ class ProxyServer : public std::enable_shared_from_this<ProxyServer> {
     std::uint64_t add_task(const std::shared_ptr<ProxyConnection>& connection);
     void task_ended(std::uint64_t id, const std::exception_ptr& error);
     void stop_everything();
+    [[nodiscard]] std::vector<std::shared_ptr<ProxyConnection>> connections() const;  // with the lock
 
     const asio::any_io_executor executor_;
     const std::shared_ptr<const ProxyContext> context_;

@@ -11,18 +11,25 @@
 #include <memory>
 #include <system_error>
 
+#include "sandbox/network/socket_ends.hpp"
+
 namespace sandpipe {
 namespace {
 
 using Socket = asio::ip::tcp::socket;
 
+// Measured with 1 GiB over loopback: splice(2) through pipes of 64 KiB to 1 MiB was no faster, and other sizes of buffers
+// neither. What copying costs it saves the reader, who finds the bytes in the processor's cache.
 constexpr std::size_t kBufferBytes = 256 * 1024;
 
-/// What a peer would take for a proper end of the stream must be seen as none.
-void break_off(Socket& socket) {
-    std::error_code ignored;  // it may be closed already
-    socket.set_option(asio::socket_base::linger(true, 0), ignored);
-    socket.close(ignored);
+/// Most writes fit into the kernel's buffer, and need no turn of the event loop.
+awaitable<std::error_code> send_piece(Socket& to, asio::const_buffer bytes) {
+    std::error_code error;
+    bytes += to.write_some(bytes, error);
+    if (error == asio::error::would_block) error = {};
+    if (!error && bytes.size() > 0)
+        co_await asio::async_write(to, bytes, asio::redirect_error(asio::use_awaitable, error));
+    co_return error;
 }
 
 /// One direction. A reader that went away ends it, and leaves the other direction to find that out for itself: there
@@ -30,23 +37,21 @@ void break_off(Socket& socket) {
 awaitable<void> carry(Socket& from, Socket& to) {
     for (;;) {
         std::error_code error;
+        // Also after each piece, so that a fast one leaves the others their turns.
         co_await from.async_wait(asio::socket_base::wait_read, asio::use_awaitable);
         const auto buffer = std::make_unique_for_overwrite<std::byte[]>(kBufferBytes);
-        for (;;) {
-            const std::size_t size = from.read_some(asio::buffer(buffer.get(), kBufferBytes), error);
-            if (error == asio::error::would_block) break;
-            if (error == asio::error::eof) {
-                to.shutdown(asio::socket_base::shutdown_send, error);
-                co_return;
-            }
-            if (error) {
-                break_off(to);
-                throw std::system_error(error);
-            }
-            const auto bytes = asio::buffer(buffer.get(), size);
-            co_await asio::async_write(to, bytes, asio::redirect_error(asio::use_awaitable, error));
-            if (error) co_return;
+        const std::size_t size = from.read_some(asio::buffer(buffer.get(), kBufferBytes), error);
+        if (error == asio::error::would_block) continue;
+        if (error == asio::error::eof) {
+            to.shutdown(asio::socket_base::shutdown_send, error);
+            co_return;
         }
+        if (error) {
+            break_off(to);
+            throw std::system_error(error);
+        }
+        error = co_await send_piece(to, asio::const_buffer(buffer.get(), size));
+        if (error) co_return;
     }
 }
 

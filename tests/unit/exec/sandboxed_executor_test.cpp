@@ -216,6 +216,17 @@ TEST_F(SandboxedExecutorTest, AnyOtherSinkThatThrowsIsCountedAndIgnored) {
     EXPECT_EQ(executor_->sink_failures(), 1u);
 }
 
+TEST_F(SandboxedExecutorTest, CallbacksMayThrowAnything) {
+    options_.bypass = [](const std::string&) -> bool { throw 7; };
+    EXPECT_THAT(std::get<NotStarted>(exec(command("x")).status).hint, HasSubstr("bypass threw: something that is no"));
+    EXPECT_THAT(inner_->calls(), IsEmpty());
+    options_.bypass = nullptr;
+    options_.on_sandbox = [](const AuditEvent&) { throw 7; };
+    inner_->then_not_started({Stage::program, std::make_error_code(std::errc::no_such_file_or_directory), "x", ""});
+    EXPECT_EQ(std::get<NotStarted>(exec(command("x")).status).stage, Stage::program);
+    EXPECT_EQ(executor_->sink_failures(), 1u);
+}
+
 TEST_F(SandboxedExecutorTest, WhatWrapThrowsIsThrownOn) {
     options_.sandbox = std::make_shared<Failing>();
     try {

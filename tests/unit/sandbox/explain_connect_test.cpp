@@ -50,7 +50,7 @@ TEST(ExplainConnect, WithoutAndWithTheHostsNetwork) {
 }
 
 TEST(ExplainConnect, WhatIsNoTargetIsNamed) {
-    for (const char* target : {"a.b", "a.b:0", "a.b:x", "127.1:80", "u@a.b:80"}) {
+    for (const char* target : {"a.b", "a.b:0", "a.b:x", "127.1:80", "u@a.b:80", "http://a.b", "https://a.b:443/x"}) {
         try {
             (void)explain_host(compiled({}), target);
             ADD_FAILURE() << target;

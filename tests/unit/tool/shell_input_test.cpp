@@ -63,6 +63,7 @@ TEST(ShellInput, WrongFieldsAreNamed) {
               "you mean "
               "timeout_seconds?");
     EXPECT_NE(refused({{"comand", "x"}}).find("did you mean command?"), std::string::npos);
+    EXPECT_NE(refused({{"cmd", "x"}}).find("did you mean command?"), std::string::npos);
     EXPECT_EQ(refused({{"run_in_background", true}}).find("did you mean"), std::string::npos);
     EXPECT_EQ(refused(json::array()).find("the input is []; it must be an object"), 0U);
     EXPECT_EQ(refused("ls").find("the input is \"ls\"; it must be an object"), 0U);
