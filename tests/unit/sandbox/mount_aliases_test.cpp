@@ -11,7 +11,7 @@
 namespace sandpipe {
 namespace {
 
-using Paths = std::vector<std::string>;
+using Places = std::vector<std::string>;
 
 constexpr const char* kTable =
     "20 1 8:1 / / rw - ext4 /dev/a rw\n"
@@ -34,14 +34,14 @@ TEST(MountAliases, ParsesTheTable) {
 
 TEST(MountAliases, FindsTheOtherPaths) {
     const std::vector<HostMount> mounts = parse_mount_table(kTable);
-    EXPECT_EQ(other_paths("/srv/w/key", mounts), Paths{"/mnt/w/key"});
-    EXPECT_EQ(other_paths("/srv/w", mounts), Paths{"/mnt/w"});
-    EXPECT_EQ(other_paths("/mnt/w/key", mounts), Paths{"/srv/w/key"});
-    EXPECT_EQ(other_paths("/srv", mounts), Paths{});
-    EXPECT_EQ(other_paths("/home/u/.ssh", mounts), Paths{"/mnt/top/@home/u/.ssh"});
-    EXPECT_EQ(other_paths("/in/x", mounts), Paths{"/mnt/a b/in/x"});
-    EXPECT_EQ(other_paths("/mnt/a b/other", mounts), Paths{});
-    EXPECT_EQ(other_paths("/srv/w", {}), Paths{});
+    EXPECT_EQ(other_paths("/srv/w/key", mounts), Places{"/mnt/w/key"});
+    EXPECT_EQ(other_paths("/srv/w", mounts), Places{"/mnt/w"});
+    EXPECT_EQ(other_paths("/mnt/w/key", mounts), Places{"/srv/w/key"});
+    EXPECT_EQ(other_paths("/srv", mounts), Places{});
+    EXPECT_EQ(other_paths("/home/u/.ssh", mounts), Places{"/mnt/top/@home/u/.ssh"});
+    EXPECT_EQ(other_paths("/in/x", mounts), Places{"/mnt/a b/in/x"});
+    EXPECT_EQ(other_paths("/mnt/a b/other", mounts), Places{});
+    EXPECT_EQ(other_paths("/srv/w", {}), Places{});
 }
 
 TEST(MountAliases, WhatIsDeniedIsDeniedByItsOtherPathsToo) {
