@@ -276,18 +276,18 @@ TEST_F(LiveTool, AllowedCommandsAreTheOnlyProgramsThatAreExecuted) {
     const json line{{"command", "echo builtin; cat file; env -i; head -n 1 two; /usr/bin/env /usr/bin/true; "
                                 "cp /usr/bin/true mine; ./mine; echo last"}};
     const ToolResult result = call(tool, line);
-    EXPECT_TRUE(says(result.text, "builtin\ncontent of /file\n")) << result.text;
-    EXPECT_TRUE(says(result.text, "denied: exec /usr/bin/head")) << result.text;
-    EXPECT_FALSE(says(result.text, "content of /two")) << result.text;
-    EXPECT_TRUE(says(result.text, "Use a program that may be run.")) << result.text;
+    EXPECT_TRUE(mentions(result.text, "builtin\ncontent of /file\n")) << result.text;
+    EXPECT_TRUE(mentions(result.text, "denied: exec /usr/bin/head")) << result.text;
+    EXPECT_FALSE(mentions(result.text, "content of /two")) << result.text;
+    EXPECT_TRUE(mentions(result.text, "Use a program that may be run.")) << result.text;
     EXPECT_EQ(told(), (std::vector<std::string>{"narrowed", "denied /usr/bin/head", "denied /usr/bin/true", "denied /usr/bin/cp"}));
     for (const json& denial : result.summary["denials"]) EXPECT_EQ(denial["kind"], "exec") << denial;
     // The next call runs in the same narrower session; a policy of its own does not widen it.
     events_.clear();
     ToolContext context;
     context.policy = writable({"dir"});
-    EXPECT_TRUE(says(call(tool, json{{"command", "head -n 1 two || cat two"}}).text, "content of /two"));
-    EXPECT_TRUE(says(call(tool, json{{"command", "head -n 1 two; echo x > two || cat two"}}, context).text, "content of /two"));
+    EXPECT_TRUE(mentions(call(tool, json{{"command", "head -n 1 two || cat two"}}).text, "content of /two"));
+    EXPECT_TRUE(mentions(call(tool, json{{"command", "head -n 1 two; echo x > two || cat two"}}, context).text, "content of /two"));
     EXPECT_EQ(told(), (std::vector<std::string>{"denied /usr/bin/head", "narrowed", "denied /usr/bin/head", "denied " + at("w/two")}));
 }
 
