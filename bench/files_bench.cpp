@@ -1,5 +1,5 @@
-// What work on files costs in a sandbox, beside the same work as a plain command. Both take turns in one run; the
-// figures to read are the ratios.
+// What work on files costs in a sandbox, beside the same work as a plain command. Both take turns in one run;
+// the figures to read are the ratios.
 #include <benchmark/benchmark.h>
 
 #include <filesystem>
@@ -32,7 +32,9 @@ class WorkDirectory {
         fs::remove_all(path_, ignored);
     }
     [[nodiscard]] std::string path() const { return path_.string(); }
-    void write(const std::string& name, const std::string& text) const { std::ofstream(path_ / name) << text; }
+    void write(const std::string& name, const std::string& text) const {
+        std::ofstream(path_ / name) << text;
+    }
 
   private:
     fs::path path_;
@@ -44,8 +46,9 @@ SandboxPolicy writable(const WorkDirectory& work) {
     return policy;
 }
 
-void beside_plain(benchmark::State& state, const BinaryInvocation& invocation, const SandboxPolicy& policy,
-                  const std::function<void()>& prepare = [] {}) {
+void beside_plain(
+    benchmark::State& state, const BinaryInvocation& invocation, const SandboxPolicy& policy,
+    const std::function<void()>& prepare = [] {}) {
     const std::shared_ptr<SandboxEnforcer> sandbox = host().open(policy);
     Rounds plain, ours;
     const auto both = [&](Rounds& of_plain, Rounds& of_ours) {
@@ -83,11 +86,15 @@ void open_heavy(benchmark::State& state) {
 
 std::string source(int number) {
     const std::string n = std::to_string(number);
-    std::string text = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include \"common.h\"\n";
+    std::string text =
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include \"common.h\"\n";
     for (int i = 0; i < 20; ++i) {
         const std::string name = "work_" + n + "_" + std::to_string(i);
-        text += "int " + name + "(int x) {\n    char text[64];\n    int sum = 0;\n    for (int i = 0; i < x; ++i) sum += i * " + n +
-                " + " + std::to_string(i) + ";\n    snprintf(text, sizeof text, \"%d\", sum);\n    return (int)strlen(text);\n}\n";
+        text +=
+            "int " + name +
+            "(int x) {\n    char text[64];\n    int sum = 0;\n    for (int i = 0; i < x; ++i) sum += i * " +
+            n + " + " + std::to_string(i) +
+            ";\n    snprintf(text, sizeof text, \"%d\", sum);\n    return (int)strlen(text);\n}\n";
     }
     return text;
 }
@@ -104,10 +111,12 @@ void write_project(const WorkDirectory& work) {
         calls += "    sum += work_" + n + "_0(argc);\n";
     }
     work.write("common.h", header);
-    work.write("main.c", "#include \"common.h\"\nint main(int argc, char** argv) {\n    int sum = (argv == 0);\n" + calls +
-                             "    return sum < 0;\n}\n");
+    work.write("main.c",
+               "#include \"common.h\"\nint main(int argc, char** argv) {\n    int sum = (argv == 0);\n" +
+                   calls + "    return sum < 0;\n}\n");
     work.write("Makefile", "CFLAGS = -O1 -Wall\nprogram: main.o" + objects +
-                               "\n\t$(CC) -o $@ $^\n%.o: %.c common.h\n\t$(CC) $(CFLAGS) -c -o $@ $<\nclean:\n\trm -f *.o program\n");
+                               "\n\t$(CC) -o $@ $^\n%.o: %.c common.h\n\t$(CC) $(CFLAGS) -c -o $@ "
+                               "$<\nclean:\n\trm -f *.o program\n");
 }
 
 /// make of a C project of 41 files, from nothing.

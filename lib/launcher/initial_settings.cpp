@@ -31,8 +31,8 @@ bool is_log_choice(std::string_view value) { return is_bool(value) || value == "
 bool is_tag_choice(std::string_view value) { return is_one_of(value, "--no-tags", "--tags"); }
 bool is_name(std::string_view value) { return value[0] != '-'; }
 
-/// "helper::address", and "scheme://..." with a scheme that git does not know itself, run a program of that name
-/// (gitremote-helpers(7)).
+/// "helper::address", and "scheme://..." with a scheme that git does not know itself, run a program of that
+/// name (gitremote-helpers(7)).
 bool is_url(std::string_view value) {
     const auto scheme_end = std::find_if_not(value.begin(), value.end(), is_scheme);
     const std::string_view scheme(value.begin(), scheme_end);
@@ -103,7 +103,8 @@ bool is_setting(std::string_view line, const Section& section) {
     const std::string_view value = line.substr(equals + kEquals.size());
     if (value.empty() || !std::all_of(value.begin(), value.end(), is_plain)) return false;
     return std::any_of(std::begin(kSettings), std::end(kSettings), [&](const Setting& row) {
-        return row.section == section.name && row.is_named == section.is_named && row.key == key && row.check(value);
+        return row.section == section.name && row.is_named == section.is_named && row.key == key &&
+               row.check(value);
     });
 }
 

@@ -81,7 +81,8 @@ int grant(const wire::SessionPlan& plan, const std::string& path, bool change_na
     return error == 0 ? add_rule(confinement.inner_ruleset.get(), place.get(), inner) : error;
 }
 
-Outcome grant_step(const wire::SessionPlan& plan, const wire::MountOp& op, std::uint64_t handled, const Confinement& confinement) {
+Outcome grant_step(const wire::SessionPlan& plan, const wire::MountOp& op, std::uint64_t handled,
+                   const Confinement& confinement) {
     int error = 0;
     std::string path = op.path;
     switch (op.step) {

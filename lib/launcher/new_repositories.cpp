@@ -65,7 +65,8 @@ NewRepositories::Part NewRepositories::part_of(const Spot& spot, pid_t process) 
         if (tail == "hooks" && leads_to(above, ".", made.directory.get())) return Part::hooks;
         if (tail == "config" && leads_to(above, ".", made.directory.get())) return Part::settings;
         const bool in_hooks = wire::relative_to("hooks", tail) == spot.name;
-        if (in_hooks && is_sample(spot.name) && leads_to(above, "..", made.directory.get())) return Part::sample;
+        if (in_hooks && is_sample(spot.name) && leads_to(above, "..", made.directory.get()))
+            return Part::sample;
     }
     return Part::none;
 }
@@ -92,14 +93,16 @@ bool NewRepositories::brings_settings(const Call& call, pid_t process, const Spo
                                       std::string& settings) const {
     if (!rules_.writes_on_behalf() || call.flags != 0 || part_of(to, process) != Part::settings) return false;
     const bool are_files = from.kind == Kind::file && (to.kind == Kind::missing || to.kind == Kind::file);
-    const bool is_locked = from.place == to.place + ".lock" && leads_to(from.directory.get(), ".", to.directory.get());
+    const bool is_locked =
+        from.place == to.place + ".lock" && leads_to(from.directory.get(), ".", to.directory.get());
     return are_files && is_locked && read_all(from.object.get(), settings) && are_initial_settings(settings);
 }
 
 void NewRepositories::note_directory(const Spot& spot, pid_t process) {
     if (!rules_.new_repository(spot.place)) return;
     Made made{spot.place, {}, process};
-    const int error = open_handle(spot.directory.get(), spot.name.c_str(), O_NOFOLLOW | O_DIRECTORY, made.directory);
+    const int error =
+        open_handle(spot.directory.get(), spot.name.c_str(), O_NOFOLLOW | O_DIRECTORY, made.directory);
     std::erase_if(made_, [&](const Made& other) { return other.place == spot.place; });
     // Without it, it is a repository as any other.
     if (error == 0 && made_.size() < kMostRepositories) made_.push_back(std::move(made));

@@ -15,12 +15,17 @@ inline Answer refused(int error) {
     return answer;
 }
 
-/// One notified call on files: each kind of act resolves, judges, and carries out what is the supervisor's part.
+/// One notified call on files: each kind of act resolves, judges, and carries out what is the supervisor's
+/// part.
 class Attempt {
   public:
-    Attempt(const wire::AccessRules& rules, NewRepositories& repositories, const Caller& caller, const Call& call,
-            const StillWaiting& still_waiting)
-        : rules_(rules), repositories_(repositories), caller_(caller), call_(call), still_waiting_(still_waiting) {}
+    Attempt(const wire::AccessRules& rules, NewRepositories& repositories, const Caller& caller,
+            const Call& call, const StillWaiting& still_waiting)
+        : rules_(rules),
+          repositories_(repositories),
+          caller_(caller),
+          call_(call),
+          still_waiting_(still_waiting) {}
 
     Answer open();
     Answer read();

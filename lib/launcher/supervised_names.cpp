@@ -73,7 +73,8 @@ Answer Attempt::rename() {
     Spot to;
     if (const int error = Resolver(caller_).find_entry(call_.directory, call_.path, from); error < 0)
         return unreachable(from, to, error);
-    if (const int error = Resolver(caller_).find_entry(call_.second_directory, call_.second_path, to); error < 0)
+    if (const int error = Resolver(caller_).find_entry(call_.second_directory, call_.second_path, to);
+        error < 0)
         return unreachable(from, to, error);
     const auto flags = static_cast<unsigned>(call_.flags);
     std::string settings;
@@ -107,7 +108,8 @@ Answer Attempt::link() {
     Spot from;
     Spot to;
     if (const int error = find_link_source(from); error < 0) return unreachable(from, to, error);
-    if (const int error = Resolver(caller_).find_entry(call_.second_directory, call_.second_path, to); error < 0)
+    if (const int error = Resolver(caller_).find_entry(call_.second_directory, call_.second_path, to);
+        error < 0)
         return unreachable(from, to, error);
     if (call_.flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) return refused(-EINVAL);
     Answer answer = settle(judge_link(rules_, from.site(), to.site()), from, to, [&] {

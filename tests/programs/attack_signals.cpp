@@ -1,5 +1,5 @@
-// attack_signals COUNT: makes and removes that many files by O_EXCL, of two names in turn, while SIGURG and SIGPROF
-// come as often as they can. Prints how many calls answered something that no kernel would say.
+// attack_signals COUNT: makes and removes that many files by O_EXCL, of two names in turn, while SIGURG and
+// SIGPROF come as often as they can. Prints how many calls answered something that no kernel would say.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

