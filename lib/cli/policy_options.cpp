@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -44,12 +45,26 @@ std::string read_file(const Source& source) {
         source.words() + (error < 0 ? std::system_category().message(-error) : "is larger than 4 MiB"));
 }
 
+/// Of two keys of one name the parser would take the last, and a rule would be lost.
+nlohmann::json parse_without_doubles(const std::string& text) {
+    using Event = nlohmann::json::parse_event_t;
+    std::vector<std::set<std::string>> open;
+    return nlohmann::json::parse(text, [&](int, Event event, const nlohmann::json& parsed) {
+        if (event == Event::object_start) open.emplace_back();
+        if (event == Event::object_end) open.pop_back();
+        if (event == Event::key && !open.back().insert(parsed.get<std::string>()).second)
+            throw Error(Errc::invalid_sandbox_config,
+                        "\"" + parsed.get<std::string>() + "\" stands twice in one object; keep one");
+        return true;
+    });
+}
+
 /// What `read` makes of the file's JSON; its errors name the file.
 template <typename Read>
 auto read_settings(const Source& source, Read read) {
     const std::string text = read_file(source);
     try {
-        return read(nlohmann::json::parse(text));
+        return read(parse_without_doubles(text));
     } catch (const nlohmann::json::parse_error& error) {
         throw Error(Errc::invalid_sandbox_config, source.words() + error.what());
     } catch (const Error& error) {

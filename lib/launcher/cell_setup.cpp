@@ -119,6 +119,8 @@ Outcome prepare_landlock(const wire::SessionPlan& plan, Confinement& confinement
     if (!plan.filesystem_enforced) return {};
     if (confinement.facts.landlock_abi > 0) return make_rulesets(plan, confinement);
     const wire::Failure missing{Stage::landlock, ENOSYS, "Landlock"};
+    // Then nothing would be left of it.
+    if (plan.rules.restrict_execute && !confinement.facts.denials) return missing;
     if (Outcome failure = do_without(plan, confinement, "landlock", missing)) return failure;
     for (const SupervisionNeed& need : supervision_needs(plan))
         if (need.mechanism == "names" || need.mechanism == "execution")

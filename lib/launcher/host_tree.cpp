@@ -1,11 +1,15 @@
 #include "launcher/host_tree.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/mount.h>
 #include <linux/openat2.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <utility>
@@ -42,6 +46,22 @@ bool is_harmless(int stream, const struct stat& status) {
     return status.st_uid != ::geteuid() && !writable;
 }
 
+/// Pipes, sockets, memfds, files that were unlinked. What has a name that cannot be told is not among them.
+bool has_no_name(int stream, const struct stat& status) {
+    if (S_ISSOCK(status.st_mode) || status.st_nlink == 0) return true;
+    struct statfs found {};
+    return S_ISFIFO(status.st_mode) && ::fstatfs(stream, &found) == 0 && found.f_type == PIPEFS_MAGIC;
+}
+
+bool is_null(const struct stat& status) {
+    return S_ISCHR(status.st_mode) && status.st_rdev == ::makedev(1, 3);
+}
+
+std::uint64_t mount_of(int object) {
+    struct statx found {};
+    return ::statx(object, "", AT_EMPTY_PATH, STATX_MNT_ID, &found) == 0 ? found.stx_mnt_id : 0;
+}
+
 }  // namespace
 
 int HostTree::take(int root) {
@@ -49,26 +69,37 @@ int HostTree::take(int root) {
     return error == 0 ? flag_tree(root_.get(), {MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID, 0}) : error;
 }
 
-int HostTree::confine(unique_fd& stream) const {
+bool is_on_any(const MountIds& mounts, int object) {
+    if (mounts.empty()) return false;
+    const std::uint64_t mount = mount_of(object);
+    return std::find(mounts.begin(), mounts.end(), mount) != mounts.end();
+}
+
+int HostTree::confine(unique_fd& stream, MountIds& foreign) const {
     struct stat status {};
     const int flags = ::fcntl(stream.get(), F_GETFL);
     if (flags < 0 || ::fstat(stream.get(), &status) < 0) return -errno;
     if (S_ISDIR(status.st_mode)) return -EISDIR;
     if (flags & O_PATH) return -EBADF;
     const bool granted = (flags & O_ACCMODE) != O_RDONLY;
-    if (S_ISSOCK(status.st_mode) || (granted && S_ISREG(status.st_mode))) return 0;
-    unique_fd again;
-    const int error = open_again(stream.get(), status, again);
-    if (error < 0) return granted || is_harmless(stream.get(), status) ? 0 : error;
-    if (again) stream = std::move(again);
+    bool is_own = has_no_name(stream.get(), status);
+    if (!is_own && !(granted && S_ISREG(status.st_mode))) {
+        unique_fd again;
+        const int error = open_again(stream.get(), status, again, is_own);
+        if (error < 0 && !granted && !is_harmless(stream.get(), status)) return error;
+        if (again) stream = std::move(again);
+    }
+    if (!is_own) foreign.push_back(mount_of(stream.get()));
     return 0;
 }
 
-int HostTree::open_again(int stream, const struct stat& status, unique_fd& again) const {
-    const std::string place = place_of(stream);
-    if (place.empty()) return 0;
+int HostTree::open_again(int stream, const struct stat& status, unique_fd& again, bool& is_own) const {
+    // The usual one, also where there is no /proc to tell its name.
+    const std::string place = is_null(status) ? "/dev/null" : place_of(stream);
+    if (place.empty()) return -ENOENT;
     const int flags = ::fcntl(stream, F_GETFL);
     int error = open_same(AT_FDCWD, place, flags, status, again);
+    is_own = error == 0;
     if (error < 0) error = open_same(root_.get(), "." + place, flags, status, again);
     if (error < 0) return error;
     if (S_ISREG(status.st_mode) && ::lseek(again.get(), ::lseek(stream, 0, SEEK_CUR), SEEK_SET) < 0) return -errno;

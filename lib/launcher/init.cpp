@@ -55,7 +55,7 @@ class Init {
     Outcome set_up();
     void on_socket();
     void start(wire::Packet packet);
-    Outcome confine_streams(std::vector<unique_fd>& stdio) const;
+    Outcome confine_streams(std::vector<unique_fd>& stdio);
     void refuse_start(const wire::Failure& failure);
     bool on_channel();
     void watch_listener();
@@ -158,12 +158,14 @@ void Init::start(wire::Packet packet) {
     over_ = true;
 }
 
-Outcome Init::confine_streams(std::vector<unique_fd>& stdio) const {
+Outcome Init::confine_streams(std::vector<unique_fd>& stdio) {
     if (!plan_.filesystem_enforced) return {};
     constexpr const char* kNames[] = {"stdin", "stdout", "stderr"};
+    MountIds foreign;
     for (std::size_t i = 0; i < stdio.size(); ++i)
-        if (const int error = confinement_.host.confine(stdio[i]); error < 0)
+        if (const int error = confinement_.host.confine(stdio[i], foreign); error < 0)
             return fail(i == 0 ? Stage::input : Stage::output, -error, kNames[i]);
+    supervisor_.expect_foreign(std::move(foreign));
     return {};
 }
 

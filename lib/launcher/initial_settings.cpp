@@ -42,6 +42,13 @@ bool is_url(std::string_view value) {
            is_one_of(scheme, "https", "http", "ssh", "git", "file", "git+ssh", "ssh+git", "ftp", "ftps");
 }
 
+/// Of a remote, or of the directory of one: what is none of this, git takes for a URL.
+bool is_remote(std::string_view value) {
+    return is_name(value) && std::all_of(value.begin(), value.end(), [](char c) {
+               return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-' || c == '/';
+           });
+}
+
 struct Setting {
     std::string_view section;
     bool is_named;  // [section "name"]
@@ -64,7 +71,7 @@ constexpr Setting kSettings[] = {
     {"remote", true, "url", is_url},
     {"remote", true, "fetch", is_name},
     {"remote", true, "tagopt", is_tag_choice},
-    {"branch", true, "remote", is_name},
+    {"branch", true, "remote", is_remote},
     {"branch", true, "merge", is_name},
     {"branch", true, "rebase", is_bool},
 };

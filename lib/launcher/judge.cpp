@@ -18,6 +18,8 @@ Judgement refuse(int error) { return {Decision::refuse, error, {}}; }
 
 /// `otherwise`, unless the rules forbid writing at `site`.
 Judgement judge_write(const wire::AccessRules& rules, const Site& site, const Judgement& otherwise) {
+    // A standard stream may be a file of the host's whose name is that of another here. A root shows the host's own.
+    if (site.foreign && !rules.in_root(site.place)) return {Decision::deny, EROFS, {}};
     wire::Verdict verdict = rules.write(site.place, site.initial);
     if (verdict.allowed) return otherwise;
     return {Decision::deny, verdict.error, std::move(verdict.rule)};
@@ -77,8 +79,11 @@ Judgement judge_arrival(const wire::AccessRules& rules, const Site& site, Kind k
     for (const wire::AccessRule* rule : rules.protected_below(place))
         if (kind == Kind::symlink || load.brings(wire::relative_to(place, rule->place)))
             return protects(*rule);
-    // No glob looks through links.
-    if (kind == Kind::symlink) return kPerform;
+    // No glob looks through links, but what stands before it is a name like any other.
+    if (kind == Kind::symlink) {
+        const wire::AccessRule* glob = rules.denying_glob_at(place);
+        return glob ? protects(*glob) : kPerform;
+    }
     for (const wire::AccessRule* rule : rules.globs_below(place))
         if (!matched_before(*rule, load.from) && load.matches(*rule, place)) return protects(*rule);
     return kPerform;
@@ -134,6 +139,13 @@ Judgement judge_change(const wire::AccessRules& rules, const Site& site) {
     if (site.kind == Kind::missing || site.place.empty()) return kProceed;
     if (site.slashed && site.kind != Kind::directory) return kProceed;
     return judge_write(rules, site, kProceed);
+}
+
+Judgement judge_mode(const wire::AccessRules& rules, const Site& site) {
+    if (site.kind == Kind::missing) return refuse(ENOENT);
+    if (site.slashed && site.kind != Kind::directory) return refuse(ENOTDIR);
+    if (site.kind == Kind::symlink) return refuse(EOPNOTSUPP);
+    return site.place.empty() ? kPerform : judge_write(rules, site, kPerform);
 }
 
 Judgement judge_truncate(const wire::AccessRules& rules, const Site& site) {

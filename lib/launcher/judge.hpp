@@ -18,6 +18,7 @@ struct Site {
     Kind kind = Kind::missing;
     bool ordinary = true;  ///< false: the last component is ".", ".." or "/", which no call makes or removes
     bool slashed = false;  ///< slashes follow the last component
+    bool foreign = false;  ///< on a mount that is none of the session's: its name means nothing there
     bool initial = false;  ///< the act is a part of the making of a repository (new_repositories.hpp)
 };
 
@@ -51,6 +52,8 @@ using BringsMatch = std::function<bool(const wire::AccessRule& rule, std::string
 [[nodiscard]] Judgement judge_read(const wire::AccessRules& rules, std::string_view place);
 /// Contents or attributes of what exists.
 [[nodiscard]] Judgement judge_change(const wire::AccessRules& rules, const Site& site);
+/// Never left to the kernel, before which the path or descriptor could be exchanged.
+[[nodiscard]] Judgement judge_mode(const wire::AccessRules& rules, const Site& site);
 [[nodiscard]] Judgement judge_truncate(const wire::AccessRules& rules, const Site& site);
 [[nodiscard]] Judgement judge_execute(const wire::AccessRules& rules, const Site& site);
 /// A file is mapped to be executed. `is_program`: it is made to be started, so that a loader would start what

@@ -77,14 +77,14 @@ bool NewRepositories::is_initial(const Call& call, pid_t process, const Spot& sp
     const bool is_directory = spot.kind == Kind::directory;
     if (rules_.new_repository(spot.place)) {
         if (act == Act::make_directory) return spot.kind == Kind::missing;
-        return is_directory && (act == Act::change || act == Act::remove || act == Act::open);
+        return is_directory && (act == Act::change_mode || act == Act::change || act == Act::remove || act == Act::open);
     }
     const Part part = part_of(spot, process);
     if (part == Part::none) return false;
     // A failed clone takes back what it has made.
     if (act == Act::remove) return true;
     // git finds out by that whether the file system keeps modes.
-    if (act == Act::change) return std::string_view(call.operation) == "chmod";
+    if (act == Act::change_mode) return true;
     if (act == Act::make_directory) return part == Part::hooks;
     return act == Act::open && part == Part::sample && spot.kind == Kind::missing;
 }
@@ -116,10 +116,10 @@ int put_settings(const std::string& settings, const Spot& from, const Spot& to) 
     if (!file) return -errno;
     if (const int error = write_all(file.get(), settings); error < 0) return error;
     if (::fchmod(file.get(), before.st_mode & 0777) < 0) return -errno;
-    if (::unlinkat(directory, to.name.c_str(), 0) < 0 && errno != ENOENT) return -errno;
-    if (::linkat(AT_FDCWD, path_of(file.get()).c_str(), directory, to.name.c_str(), AT_SYMLINK_FOLLOW) < 0)
-        return -errno;
-    return ::unlinkat(directory, from.name.c_str(), 0) < 0 ? -errno : 0;
+    const char* lock = from.name.c_str();
+    if (::unlinkat(directory, lock, 0) < 0) return -errno;
+    if (::linkat(AT_FDCWD, path_of(file.get()).c_str(), directory, lock, AT_SYMLINK_FOLLOW) < 0) return -errno;
+    return ::renameat(directory, lock, directory, to.name.c_str()) < 0 ? -errno : 0;
 }
 
 }  // namespace sandpipe::launcher

@@ -7,14 +7,16 @@ namespace sandpipe::launcher {
 
 /// What the supervisor does about a notified call.
 enum class Act : std::uint8_t {
-    open,            ///< opens for writing: a new file is made on behalf, an existing one is judged
+    open,            ///< opens for writing: a new file is made on behalf, an existing one is judged, or opened on
+                     ///< behalf where the rules want that
     make_directory,  ///< this and the next ones are always carried out on behalf
     make_node,
     make_symlink,
     remove,
     rename,
     link,
-    change,  ///< contents or attributes of what exists: judged, then left to the kernel
+    change_mode,  ///< of what exists: what was judged gets it, whatever the path or descriptor is by then
+    change,  ///< contents or other attributes of what exists: judged, then left to the kernel, or cut on behalf
     enter,   ///< this and the next one only read: judged, then left to the kernel, whose masks say the same
     read_link,
     execute,  ///< judged, then left to the kernel, whose Landlock rules say the same
@@ -44,7 +46,7 @@ struct CallArguments {
     std::int8_t second_directory = -1;
     std::int8_t second_path = -1;
     std::int8_t flags = -1;  ///< AT_* or RENAME_* flags
-    std::int8_t mode = -1;   ///< of what is made; a device number follows it
+    std::int8_t mode = -1;   ///< of what is made or changed; a device number follows it
     int implied_flags = 0;   ///< AT_* or O_* flags that go without saying
 };
 

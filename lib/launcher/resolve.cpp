@@ -107,6 +107,18 @@ int Resolver::walk_by_hand(unique_fd start, std::string rest, unique_fd& end) {
     return kind == Kind::directory ? 0 : -ENOTDIR;
 }
 
+namespace {
+
+/// Behind what cannot be entered, names mean what they say, as far as they do not lead back.
+std::string deepest(const std::string& above, const std::string& name, std::string rest) {
+    std::string place = is_special(name) ? above : join(above, name);
+    for (std::string next = take_component(rest); !next.empty() && !is_special(next); next = take_component(rest))
+        place = join(place, next);
+    return place;
+}
+
+}  // namespace
+
 std::string Resolver::blocked_place(int directory, std::string_view path) {
     unique_fd here;
     std::string rest(path);
@@ -117,9 +129,21 @@ std::string Resolver::blocked_place(int directory, std::string_view path) {
         if (name.empty()) break;
         const std::string above = place_of(here.get());
         error = step(here, name, rest);
+        if (error == -EACCES && pass_link(here, name, rest)) error = 0;
+        if (error == -EACCES && !above.empty()) return deepest(above, name, std::move(rest));
         if (error < 0 && !above.empty() && !is_special(name)) return join(above, name);
     }
     return {};
+}
+
+/// A link cannot be followed to where nobody may look. What it says is told all the same.
+bool Resolver::pass_link(unique_fd& here, const std::string& name, std::string& rest) {
+    unique_fd link;
+    std::string text;
+    if (open_handle(here.get(), name.c_str(), O_NOFOLLOW, link) < 0 || is_procfs(link.get())) return false;
+    if (links_ > kMaxLinks || read_link_text(link.get(), text) < 0) return false;
+    rest.insert(0, text + '/');
+    return !text.starts_with('/') || open_handle(AT_FDCWD, "/", O_DIRECTORY, here) == 0;
 }
 
 int Resolver::step(unique_fd& here, const std::string& name, std::string& rest) {

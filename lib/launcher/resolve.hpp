@@ -39,7 +39,7 @@ class Resolver {
     /// What `path` leads to; behind a dangling link, the entry that would be made.
     [[nodiscard]] int find_target(int directory, std::string_view path, Spot& spot);
     /// For a path that cannot be followed to its end: the place where the first component stands, or would, that is not
-    /// there or out of reach; "" if something else is wrong with it.
+    /// there; behind what is out of reach the place that it names; "" if something else is wrong with it.
     [[nodiscard]] std::string blocked_place(int directory, std::string_view path);
     /// What the caller's own descriptor (or with AT_FDCWD its cwd) refers to.
     [[nodiscard]] int find_descriptor(int number, Spot& spot);
@@ -50,6 +50,7 @@ class Resolver {
     [[nodiscard]] int walk(unique_fd start, std::string_view path, unique_fd& end, std::string& place);
     [[nodiscard]] int walk_by_hand(unique_fd start, std::string path, unique_fd& end);
     [[nodiscard]] int step(unique_fd& here, const std::string& name, std::string& rest);
+    [[nodiscard]] bool pass_link(unique_fd& here, const std::string& name, std::string& rest);
     [[nodiscard]] int follow_by_kernel(Spot& spot) const;
     [[nodiscard]] int follow_last(Spot& spot);
     struct Link;

@@ -31,6 +31,7 @@ bool is_program(int object) {
 Site Attempt::site_of(const Spot& spot) const {
     Site site = spot.site();
     site.initial = repositories_.is_initial(call_, caller_.process(), spot);
+    site.foreign = spot.object && is_on_any(foreign_mounts_, spot.object.get());
     return site;
 }
 
@@ -46,7 +47,7 @@ Answer Attempt::unreachable(Resolver& resolver, int error) const {
 
 Answer Attempt::open() {
     // openat2(2): nothing can be made with it, and what is cached here need not be for the caller.
-    if (call_.how.resolve & RESOLVE_CACHED) return {};
+    if (call_.how.resolve & RESOLVE_CACHED) return rules_.writes_on_behalf() ? refused(-EAGAIN) : Answer{};
     const bool is_new_only = (call_.how.flags & O_CREAT) && (call_.how.flags & O_EXCL);
     const bool stays_at_link = is_new_only || ((call_.how.flags & O_NOFOLLOW) && !call_.path.ends_with('/'));
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -139,17 +140,28 @@ Answer Attempt::execute(const Spot& program, Answer answer) const {
     return answer;
 }
 
+int Attempt::find_changed(Resolver& resolver, Spot& spot) const {
+    if (call_.on_descriptor) return resolver.find_descriptor(call_.directory, spot);
+    const bool stays_at_link = (call_.flags & AT_SYMLINK_NOFOLLOW) && !call_.path.ends_with('/');
+    return stays_at_link ? resolver.find_entry(call_.directory, call_.path, spot)
+                         : resolver.find_target(call_.directory, call_.path, spot);
+}
+
+Answer Attempt::change_mode() {
+    if (call_.flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) return refused(-EINVAL);
+    Resolver resolver(caller_);
+    Spot spot;
+    if (const int error = find_changed(resolver, spot); error < 0) return unreachable(resolver, error);
+    return settle(judge_mode(rules_, site_of(spot)), spot, {}, [&] {
+        const std::string path = "/proc/self/fd/" + std::to_string(spot.object.get());
+        return result_of(::chmod(path.c_str(), call_.mode & 07777));
+    });
+}
+
 Answer Attempt::change() {
     Resolver resolver(caller_);
     Spot spot;
-    int error;
-    if (call_.on_descriptor)
-        error = resolver.find_descriptor(call_.directory, spot);
-    else if ((call_.flags & AT_SYMLINK_NOFOLLOW) && !call_.path.ends_with('/'))
-        error = resolver.find_entry(call_.directory, call_.path, spot);
-    else
-        error = resolver.find_target(call_.directory, call_.path, spot);
-    if (error < 0) return unreachable(resolver, error);
+    if (const int error = find_changed(resolver, spot); error < 0) return unreachable(resolver, error);
     const bool truncates = call_.row->number == __NR_truncate;
     const Site site = site_of(spot);
     return settle(truncates ? judge_truncate(rules_, site) : judge_change(rules_, site), spot, {},
@@ -167,9 +179,9 @@ Answer Attempt::map() {
     return answer;
 }
 
-Answer answer_call(const wire::AccessRules& rules, NewRepositories& repositories, const Caller& caller,
-                   const Call& call, const StillWaiting& still_waiting) {
-    Attempt attempt(rules, repositories, caller, call, still_waiting);
+Answer answer_call(const wire::AccessRules& rules, NewRepositories& repositories, const MountIds& foreign_mounts,
+                   const Caller& caller, const Call& call, const StillWaiting& still_waiting) {
+    Attempt attempt(rules, repositories, foreign_mounts, caller, call, still_waiting);
     switch (call.row->act) {
         case Act::open:
             if ((call.how.flags & O_PATH) || !(asks_to_write(call.how.flags) || rules.denies_reads())) return {};
@@ -178,6 +190,8 @@ Answer answer_call(const wire::AccessRules& rules, NewRepositories& repositories
         case Act::read_link:
         case Act::execute:
             return attempt.read();
+        case Act::change_mode:
+            return attempt.change_mode();
         case Act::change:
             return attempt.change();
         case Act::map:

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "launcher/judge.hpp"
+#include "launcher/host_tree.hpp"
 #include "launcher/new_repositories.hpp"
 #include "launcher/resolve.hpp"
 #include "launcher/supervised_call.hpp"
@@ -30,8 +31,9 @@ using StillWaiting = std::function<bool()>;
 
 /// Resolves, judges and, where that is the supervisor's part, carries out. Nothing is done for a caller that
 /// waits no more.
-[[nodiscard]] Answer answer_call(const wire::AccessRules& rules, NewRepositories& repositories, const Caller& caller,
-                                 const Call& call, const StillWaiting& still_waiting);
+[[nodiscard]] Answer answer_call(const wire::AccessRules& rules, NewRepositories& repositories,
+                                 const MountIds& foreign_mounts, const Caller& caller, const Call& call,
+                                 const StillWaiting& still_waiting);
 
 /// Whether nothing can come of the call but a judgement.
 [[nodiscard]] bool is_only_judged(const wire::AccessRules& rules, const Call& call);

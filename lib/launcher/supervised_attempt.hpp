@@ -19,16 +19,18 @@ inline Answer refused(int error) {
 /// part.
 class Attempt {
   public:
-    Attempt(const wire::AccessRules& rules, NewRepositories& repositories, const Caller& caller,
-            const Call& call, const StillWaiting& still_waiting)
+    Attempt(const wire::AccessRules& rules, NewRepositories& repositories, const MountIds& foreign_mounts,
+            const Caller& caller, const Call& call, const StillWaiting& still_waiting)
         : rules_(rules),
           repositories_(repositories),
+          foreign_mounts_(foreign_mounts),
           caller_(caller),
           call_(call),
           still_waiting_(still_waiting) {}
 
     Answer open();
     Answer read();
+    Answer change_mode();
     Answer change();
     Answer map();
     Answer make();
@@ -43,6 +45,7 @@ class Attempt {
     template <typename Carry>
     Answer settle(Judgement judgement, const Spot& spot, const Spot& second, Carry carry_out);
     Site site_of(const Spot& spot) const;
+    int find_changed(Resolver& resolver, Spot& spot) const;
     int open_new(const Spot& spot, unique_fd& file);
     int open_again(const Spot& spot, unique_fd& file);
     int truncate(const Spot& spot);
@@ -51,6 +54,7 @@ class Attempt {
 
     const wire::AccessRules& rules_;
     NewRepositories& repositories_;
+    const MountIds& foreign_mounts_;
     const Caller& caller_;
     const Call& call_;
     const StillWaiting& still_waiting_;

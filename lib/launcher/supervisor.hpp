@@ -49,6 +49,8 @@ class Supervisor {
           registry_(session_file, owner),
           sockets_(plan, registry_) {}
 
+    /// The mounts of a new command's standard streams that are none of the session's.
+    void expect_foreign(MountIds mounts) { foreign_mounts_ = std::move(mounts); }
     /// A new command's listener. What was pending for the last one is forgotten.
     void attach(unique_fd listener);
     /// The command and all it left are gone.
@@ -100,6 +102,7 @@ class Supervisor {
     int session_file_;
     unique_fd own_lock_;
     NewRepositories repositories_;
+    MountIds foreign_mounts_;
     SocketRegistry registry_;
     SocketSupervisor sockets_;
     unique_fd listener_;

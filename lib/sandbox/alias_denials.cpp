@@ -34,6 +34,14 @@ bool is_granted_by_name(const std::string& place, const wire::AccessRules& rules
     return granted;
 }
 
+/// `glob` as it is below `way`; false if it matches nothing there.
+bool take_way(std::string& glob, std::string_view way) {
+    if (way.empty() || glob.starts_with("**")) return true;
+    if (!glob.starts_with(std::string(way) + "/")) return false;
+    glob.erase(0, way.size() + 1);
+    return true;
+}
+
 }  // namespace
 
 void add_alias_denials(std::vector<PolicyEntry>& denials, const PathFacts& facts, PolicyRules& rules) {
@@ -42,14 +50,17 @@ void add_alias_denials(std::vector<PolicyEntry>& denials, const PathFacts& facts
     for (std::size_t i = 0, given = denials.size(); i < given; ++i) {
         const std::string place = denials[i].path.place;
         if (place == "/" || is_in_own_tree(place)) continue;
-        for (const std::string& other : other_paths(place, mounts)) {
-            if (is_in_own_tree(other) || !rules.is_shown(other) || !is_same(place, other, facts)) continue;
-            if (denials[i].glob.empty() && is_granted_by_name(other, rules.found.rules)) {
-                rules.warn(denials[i].where + ": " + place + " is mounted at " + other + " too, which is granted by that name");
+        for (const OtherPath& other : other_paths(place, mounts)) {
+            const std::string& path = other.path;
+            if (is_in_own_tree(path) || !rules.is_shown(path) || !is_same(other.place, path, facts)) continue;
+            if (denials[i].glob.empty() && is_granted_by_name(path, rules.found.rules)) {
+                rules.warn(denials[i].where + ": " + other.place + " is mounted at " + path +
+                           " too, which is granted by that name");
                 continue;
             }
             PolicyEntry alias = denials[i];
-            alias.path = {other, facts.look(other), {}};
+            if (!alias.glob.empty() && !take_way(alias.glob, wire::relative_to(place, other.place))) continue;
+            alias.path = {path, facts.look(path), {}};
             denials.push_back(std::move(alias));
         }
     }

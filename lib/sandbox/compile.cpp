@@ -170,7 +170,7 @@ void add_grants(const FilesystemPolicy& policy, const PathBase& base, PolicyRule
 }
 
 PolicyRules rules_of(const FilesystemPolicy& policy, const PathBase& base) {
-    PolicyRules rules(policy, base.workspace, base.facts);
+    PolicyRules rules(policy, base.written, base.facts);
     rules.found.tmp = resolve_tmp(base.facts);
     add_grants(policy, base, rules);
     rules.allow_git_worktrees();
@@ -239,7 +239,10 @@ void compile_network(const NetworkPolicy& policy, CompiledPolicy& result) {
 CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace, std::string_view home,
                        const PathFacts& facts, std::string_view bin_shell) {
     check_supported(policy);
-    const PathBase base{resolve_workspace(workspace, facts), home, bin_shell, facts};
+    PathBase base{resolve_workspace(workspace, facts), home, bin_shell, facts, {}};
+    base.written = {base.workspace, resolve_tmp(facts)};
+    for (const PolicyEntry& root : entries_of("allowWrite", policy.filesystem.allow_write, base))
+        base.written.push_back(root.path.place);
     CompiledPolicy result;
     result.plan.workspace = base.workspace;
     result.plan.filesystem_enforced = !policy.filesystem.disabled;

@@ -84,6 +84,14 @@ class PointerCheck {
 
 }  // namespace
 
+std::string git_pointer_target(const std::string& directory, const PathFacts& facts) {
+    const std::string text = facts.text(join_path(directory, ".git"));
+    if (!text.starts_with(kPointer)) return {};
+    const std::string path(line_of(text).substr(kPointer.size()));
+    if (path.empty()) return {};
+    return resolve_path(path.front() == '/' ? path : join_path(directory, path), facts).place;
+}
+
 GitWorktree find_git_worktree(const std::string& directory, const PathFacts& facts) {
     const std::string pointer = join_path(directory, ".git");
     const PathKind kind = facts.look(pointer).kind;

@@ -23,7 +23,7 @@ constexpr std::array kLosses{
                   " with the directory that it is in"},
     Loss{"execution", "programs that are not in allowExecute can be started with some effort"},
     Loss{"unix_sockets", "the sockets of allowUnixSockets are out of reach"},
-    Loss{"landlock", "files are protected by mounts and the supervisor alone"},
+    Loss{"landlock", "files are protected by mounts, and by the supervisor where there is one"},
 };
 
 std::string_view loss_of(std::string_view mechanism) {

@@ -4,6 +4,7 @@
 
 #include <system_error>
 
+#include "git_worktree.hpp"
 #include "resolved_path.hpp"
 #include "wire/access_rules.hpp"
 
@@ -107,6 +108,7 @@ class MandatorySearch {
             deny_names_of_git(git, names_);
             return deny_in_git(path.place);
         }
+        if (path.fact.exists()) deny_pointed_at(directory);
         const bool any = std::any_of(names_.begin(), names_.end(),
                                      [](std::string_view name) { return first_name(name) == kGit; });
         const bool is_free = path.fact.kind == PathKind::missing && path.passed.empty();
@@ -115,6 +117,14 @@ class MandatorySearch {
         else if (any)
             deny(git,
                  path.fact.exists() ? ".git (always denied)" : ".git (always denied without allowGitInit)");
+    }
+
+    /// The repository that a `.git` of a file leads to has its hooks and settings there.
+    void deny_pointed_at(const std::string& directory) {
+        const std::string repository = git_pointer_target(directory, facts_);
+        if (repository.empty() || facts_.look(repository).kind != PathKind::directory) return;
+        deny_names_of_git(repository, names_);
+        deny_in_git(repository);
     }
 
     void allow_init(const std::string& git) {

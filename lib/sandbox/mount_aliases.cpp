@@ -48,6 +48,19 @@ const HostMount* mount_at(std::string_view place, const std::vector<HostMount>& 
     return found;
 }
 
+/// Mounts that hold `place`, which is on `own`, and those of something below it.
+void add_others(std::string_view place, const HostMount& own, const std::vector<HostMount>& mounts,
+                std::vector<OtherPath>& paths) {
+    const std::string inner = moved(place, own.point, own.root);
+    for (const HostMount& other : mounts) {
+        if (&other == &own || other.device != own.device) continue;
+        if (wire::holds(other.root, inner))
+            paths.push_back({moved(inner, other.root, other.point), std::string(place)});
+        else if (wire::holds(inner, other.root))
+            paths.push_back({other.point, moved(other.root, inner, place)});
+    }
+}
+
 }  // namespace
 
 std::vector<HostMount> parse_mount_table(std::string_view table) {
@@ -63,16 +76,15 @@ std::vector<HostMount> parse_mount_table(std::string_view table) {
     return mounts;
 }
 
-std::vector<std::string> other_paths(std::string_view place, const std::vector<HostMount>& mounts) {
-    std::vector<std::string> paths;
+std::vector<OtherPath> other_paths(std::string_view place, const std::vector<HostMount>& mounts) {
+    std::vector<OtherPath> paths;
     const HostMount* own = mount_at(place, mounts);
     if (!own) return paths;
-    const std::string inner = moved(place, own->point, own->root);
-    for (const HostMount& other : mounts) {
-        if (&other == own || other.device != own->device || !wire::holds(other.root, inner)) continue;
-        std::string path = moved(inner, other.root, other.point);
-        if (path != place) paths.push_back(std::move(path));
-    }
+    add_others(place, *own, mounts, paths);
+    for (const HostMount& below : mounts)
+        if (&below != own && wire::holds(place, below.point) && below.point != place)
+            add_others(below.point, below, mounts, paths);
+    std::erase_if(paths, [&](const OtherPath& other) { return wire::holds(place, other.path); });
     std::sort(paths.begin(), paths.end());
     paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
     return paths;

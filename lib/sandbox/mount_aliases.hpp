@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +17,16 @@ struct HostMount {
 /// In the order of the table: what was mounted later on the same point comes later. Lines that are none are left out.
 [[nodiscard]] std::vector<HostMount> parse_mount_table(std::string_view table);
 
-/// The other paths that lead to `place`, because what of its file system holds it is mounted more than once, as by a
-/// bind mount or as a subvolume. Sorted. By the table alone: what is mounted over such a path is not looked at.
-[[nodiscard]] std::vector<std::string> other_paths(std::string_view place, const std::vector<HostMount>& mounts);
+/// Another path to a place, or to something below it.
+struct OtherPath {
+    std::string path;
+    std::string place;  ///< what it leads to too
+    friend auto operator<=>(const OtherPath&, const OtherPath&) = default;
+};
+
+/// The other paths that lead to `place` or into what is below it, because what of a file system holds it, or stands below
+/// it, is mounted more than once, as by a bind mount or as a subvolume. Sorted. By the table alone: what is mounted over
+/// such a path is not looked at.
+[[nodiscard]] std::vector<OtherPath> other_paths(std::string_view place, const std::vector<HostMount>& mounts);
 
 }  // namespace sandpipe

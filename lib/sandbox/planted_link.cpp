@@ -4,9 +4,9 @@
 
 namespace sandpipe {
 
-std::string planted_link(const ResolvedPath& path, std::initializer_list<std::string_view> trees) {
+std::string planted_link(const ResolvedPath& path, const std::vector<std::string>& trees) {
     for (const std::string& link : path.passed)
-        for (const std::string_view tree : trees)
+        for (const std::string& tree : trees)
             if (wire::holds(tree, link) && !wire::holds(tree, path.place)) return link;
     return {};
 }

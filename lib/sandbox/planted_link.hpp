@@ -1,8 +1,7 @@
 #pragma once
 
-#include <initializer_list>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "resolved_path.hpp"
 
@@ -10,6 +9,6 @@ namespace sandpipe {
 
 /// A symbolic link on the way of `path` that an earlier command may have made so that a grant leads astray: it stands in one
 /// of `trees`, where commands write, and the path leads out of that tree. Empty if there is none.
-[[nodiscard]] std::string planted_link(const ResolvedPath& path, std::initializer_list<std::string_view> trees);
+[[nodiscard]] std::string planted_link(const ResolvedPath& path, const std::vector<std::string>& trees);
 
 }  // namespace sandpipe

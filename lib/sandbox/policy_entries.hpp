@@ -17,6 +17,7 @@ struct PathBase {
     std::string_view home;
     std::string_view bin_shell;
     const PathFacts& facts;
+    std::vector<std::string> written;  ///< places in which commands of earlier sessions may have made links
 };
 
 /// The entries of one list, resolved as far as they are without globs. A name that exists just as it is written is meant

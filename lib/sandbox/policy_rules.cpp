@@ -73,7 +73,7 @@ void PolicyRules::nothing_found(Access access, const PolicyEntry& glob) {
 }
 
 bool PolicyRules::leads_astray(const PolicyEntry& entry) {
-    const std::string link = planted_link(entry.path, {workspace_, found.tmp});
+    const std::string link = planted_link(entry.path, written_);
     if (link.empty()) return false;
     const std::string text = quoted(entry.absolute) + " leads to " + entry.path.place + " by the link " + link +
                              ", which a command may have made; grant " + entry.path.place + " by its own name";

@@ -29,9 +29,9 @@ struct PolicyEntry {
 /// before denials.
 class PolicyRules {
   public:
-    /// `workspace` is a place.
-    PolicyRules(const FilesystemPolicy& policy, std::string workspace, const PathFacts& facts)
-        : policy_(policy), workspace_(std::move(workspace)), facts_(facts) {}
+    /// `written`: the places in which commands of earlier sessions may have made links.
+    PolicyRules(const FilesystemPolicy& policy, std::vector<std::string> written, const PathFacts& facts)
+        : policy_(policy), written_(std::move(written)), facts_(facts) {}
 
     void allow_write(const PolicyEntry& entry);
     void allow_read(const PolicyEntry& entry);
@@ -75,7 +75,7 @@ class PolicyRules {
     void warn_of_alias(const ResolvedPath& path, const std::string& rule);
 
     const FilesystemPolicy& policy_;
-    const std::string workspace_;
+    const std::vector<std::string> written_;
     const PathFacts& facts_;
 };
 

@@ -20,7 +20,7 @@ std::vector<PolicyEntry> unix_sockets_of(const std::vector<std::string>& paths, 
         entry.rule = "allowUnixSockets " + paths[i];
         entry.absolute = absolute_path(paths[i], base.workspace, base.home, entry.where);
         entry.path = resolve_path(entry.absolute, base.facts);
-        const std::string link = planted_link(entry.path, {base.workspace, kTmp});
+        const std::string link = planted_link(entry.path, base.written);
         if (link.empty())
             entries.push_back(std::move(entry));
         else

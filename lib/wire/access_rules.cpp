@@ -149,6 +149,14 @@ std::vector<const AccessRule*> AccessRules::protected_below(std::string_view pla
     return found;
 }
 
+const AccessRule* AccessRules::denying_glob_at(std::string_view place) const {
+    const auto found = enabled ? places_.find(place) : places_.end();
+    if (found == places_.end()) return nullptr;
+    for (const AccessRule& rule : found->second)
+        if (denies(rule) && !rule.glob.empty()) return &rule;
+    return nullptr;
+}
+
 std::vector<const AccessRule*> AccessRules::globs_below(std::string_view place) const {
     std::vector<const AccessRule*> found;
     if (!enabled) return found;

@@ -83,6 +83,8 @@ class AccessRules {
     [[nodiscard]] bool writes_on_behalf() const noexcept { return enabled && new_repositories_; }
     /// Whether `place` stands in a writable root.
     [[nodiscard]] bool in_root(std::string_view place) const;
+    /// A denying rule about names that a glob matches below just `place`; null if there is none.
+    [[nodiscard]] const AccessRule* denying_glob_at(std::string_view place) const;
     /// The denying rules whose glob may match something strictly below `place`.
     [[nodiscard]] std::vector<const AccessRule*> globs_below(std::string_view place) const;
     /// The places of all allow_write rules, sorted.

@@ -154,6 +154,17 @@ void act_on_stream() {
     }
 }
 
+void act_on_mode() {
+    struct stat before {}, now{};
+    ::fstat(0, &before);
+    for (int i = 0; i < g_rounds; ++i) {
+        ::fchmod(99, 04777);
+        ::chmod(g_path, 04777);
+        ::fstat(0, &now);
+        if (now.st_mode != before.st_mode) won("the stream's mode was changed");
+    }
+}
+
 // One brings directories that hold the name to its parent's name, the other takes the parent away.
 void bring() {
     for (int i = 0; i < g_rounds; ++i) {
@@ -198,6 +209,8 @@ constexpr Race kRaces[] = {
     {"existing", flip_memory, act_on_existing},
     {"descriptor", flip_descriptor, act_on_stream},
     {"stream", flip_memory, act_on_stream},
+    {"mode-descriptor", flip_descriptor, act_on_mode},
+    {"mode-path", flip_memory, act_on_mode},
     {"bring", nullptr, bring},
     {"shuffle", nullptr, shuffle},
 };

@@ -51,6 +51,23 @@ TEST_F(Denials, EachTellsTheWholeStory) {
     EXPECT_EQ(renamed[0].second_resolved, at("w/new"));
 }
 
+TEST_F(Denials, ALinkToBelowAHiddenDirectoryIsNoWayRound) {
+    host("mkdir w/d w/d/s; echo secret | tee w/d/f >w/d/s/f; ln -s d/f w/lf; ln -s d/s/f w/lsf; ln -s d/s w/ls");
+    ignore_below("w");
+    SandboxPolicy policy = writable();
+    policy.filesystem.deny_read = {"d"};
+    Session session = open(policy);
+    const std::pair<const char*, const char*> kActs[] = {{"cat lf", "w/d/f"},      {"cat lsf", "w/d/s/f"}, {"cat ls/f", "w/d/s/f"},
+                                                         {"cat d/s/f", "w/d/s/f"}, {"echo x >lf", "w/d/f"}, {"cat d/.", "w/d"}};
+    for (const auto& [line, place] : kActs) {
+        const Ran ran = session.sh(line);
+        EXPECT_NE(ran.code(), 0) << line;
+        ASSERT_EQ(ran.result.denials.size(), 1U) << line << ran.story;
+        EXPECT_EQ(ran.result.denials[0].resolved, at(place)) << line;
+    }
+    EXPECT_TRUE(session.sh("cat d2/s; cat file; ln -s nowhere n; cat n").denied().empty());
+}
+
 TEST_F(Denials, ThePidIsTheOneInside) {
     Session session = open();
     const Ran ran = session.sh("echo $$; echo x > ../o/made");

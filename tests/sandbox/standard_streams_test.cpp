@@ -38,6 +38,47 @@ TEST_F(StandardStreams, AFileForReadingCannotBeChanged) {
         for (const char* kind : {"descriptor", "stream"}) EXPECT_EQ(race(session, kind, input).out, "tried\n") << kind << input;
 }
 
+/// It is granted for writing to it, as it was opened.
+TEST_F(StandardStreams, AFileForWritingKeepsItsMode) {
+    make_arena();
+    Session session = open();
+    const auto mode = [&](const std::string& path) {
+        struct stat found {};
+        return ::stat(at(path).c_str(), &found) == 0 ? found.st_mode & 07777 : 0;
+    };
+    const auto granted = mode("o/file");
+    const unique_fd log(::open(at("o/file").c_str(), O_RDWR | O_APPEND | O_CLOEXEC));
+    for (const char* kind : {"mode-descriptor", "mode-path"})
+        EXPECT_EQ(session.run(command(test_program("attack_race"))
+                                  .args(kind, "/proc/self/fd/0", std::to_string(rounds(1000)))
+                                  .input(Input::descriptor(log.get()))
+                                  .cwd(at("w/arena")))
+                      .out,
+                  "tried\n")
+            << kind;
+    EXPECT_EQ(mode("o/file"), granted);
+    const Ran ran = session.run(session.shell("echo more >&0; chmod 4777 /proc/self/fd/0").input(Input::descriptor(log.get())));
+    EXPECT_NE(ran.code(), 0);
+    EXPECT_EQ(ran.denied().size(), 1U) << ran.story;
+    EXPECT_EQ(mode("o/file"), granted);
+    expect_changes({"~ o/file"});
+}
+
+/// Its name is that of another place inside, where commands may write.
+TEST_F(StandardStreams, AFileBelowTheHostsTmpIsNotTheSessions) {
+    std::string name = "/tmp/sandpipe-test-XXXXXX";
+    const unique_fd log(::mkostemp(name.data(), O_CLOEXEC));
+    ASSERT_TRUE(log);
+    Session session = open();
+    const Ran ran = session.run(session.shell("echo more >&0; chmod 4777 /proc/self/fd/0").input(Input::descriptor(log.get())));
+    struct stat found {};
+    EXPECT_EQ(::fstat(log.get(), &found), 0);
+    EXPECT_EQ(found.st_mode & 07777, 0600U);
+    EXPECT_EQ(found.st_size, 5);
+    EXPECT_EQ(ran.denied().size(), 1U) << ran.story;
+    ::unlink(name.c_str());
+}
+
 TEST_F(StandardStreams, WhatTheHostGivesIsReadWhereItStands) {
     SandboxPolicy policy = writable();
     policy.filesystem.deny_read = {"../o"};

@@ -89,6 +89,12 @@ TEST_F(PolicyFile, WrongFilesAreNamed) {
     EXPECT_NE(refused(with_file(std::string(5 * 1024 * 1024, ' '))).find("larger"), std::string::npos);
 }
 
+TEST_F(PolicyFile, AKeyThatStandsTwiceLosesNoRule) {
+    const std::string text = refused(with_file(R"({"filesystem":{"denyRead":["d"],"allowWrite":["."],"denyRead":[]}})"));
+    EXPECT_NE(text.find("\"denyRead\" stands twice"), std::string::npos) << text;
+    EXPECT_EQ(refused(with_file(R"({"filesystem":{"denyRead":[]},"network":{"allowedDomains":[]}})")), "accepted");
+}
+
 TEST_F(PolicyFile, ForeignSettingsWithTheirWarnings) {
     PolicyOptions options = with_file(R"({"filesystem":{"allowWrite":["a"]},"allowPty":true})");
     std::swap(options.settings, options.srt_settings);

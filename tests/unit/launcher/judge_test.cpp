@@ -259,7 +259,11 @@ const wire::AccessRules kInit{{{Access::allow_write, "/n", "root", {}, false},
                                {Access::deny_write, "/n/.git/commondir", "commondir", {}, false}},
                               true};
 
-Site initial(const std::string& place, Kind kind) { return {place, kind, true, false, true}; }
+Site initial(const std::string& place, Kind kind) {
+    Site site{place, kind};
+    site.initial = true;
+    return site;
+}
 
 TEST(JudgeInit, TheDirectoryItself) {
     EXPECT_EQ(judge_make(kInit, Kind::directory, at("/n/.git", Kind::missing)), denied("init"));
@@ -272,9 +276,34 @@ TEST(JudgeInit, TheDirectoryItself) {
     EXPECT_EQ(judge_rename(kInit, moved), denied("init"));
 }
 
+TEST(JudgeMode, IsNeverLeftToTheKernel) {
+    Site log = at("/n/log", Kind::file);
+    EXPECT_EQ(judge_mode(kInit, log), perform());
+    log.foreign = true;
+    EXPECT_EQ(judge_mode(kInit, log), perform()) << "a root shows the host's own files";
+    Site other{"/tmp/log", Kind::file};
+    const wire::AccessRules own{{{Access::private_write, "/tmp", "", {}, false}}, true};
+    EXPECT_EQ(judge_mode(own, other), perform());
+    other.foreign = true;
+    EXPECT_EQ(judge_mode(own, other).error, EROFS);
+    EXPECT_EQ(judge_mode(own, other).decision, Decision::deny);
+    EXPECT_EQ(judge_mode(own, Site{"/tmp/none", Kind::missing}).error, ENOENT);
+    EXPECT_EQ(judge_mode(own, Site{"", Kind::file}), perform()) << "a pipe has no place";
+}
+
+TEST(JudgeArrival, NoLinkStandsBeforeAGlob) {
+    const wire::AccessRules rules{{{Access::allow_write, "/n", "root", {}, false},
+                                   {Access::deny_write, "/n/conf", "glob", "*.json", false},
+                                   {Access::deny_write, "/n", "everywhere", "**/*.key", false}},
+                                  true};
+    EXPECT_EQ(judge_make(rules, Kind::symlink, at("/n/conf", Kind::missing)), denied("glob"));
+    EXPECT_EQ(judge_make(rules, Kind::symlink, at("/n/other", Kind::missing)), perform());
+    EXPECT_EQ(judge_make(rules, Kind::directory, at("/n/conf", Kind::missing)), perform());
+}
+
 TEST(JudgeInit, Settings) {
     EXPECT_EQ(judge_change(kInit, at("/n/.git/config", Kind::file)), denied("config"));
-    EXPECT_EQ(judge_change(kInit, initial("/n/.git/config", Kind::file)), proceed());
+    EXPECT_EQ(judge_mode(kInit, initial("/n/.git/config", Kind::file)), perform());
     EXPECT_EQ(judge_remove(kInit, initial("/n/.git/commondir", Kind::file)), denied("commondir"));
     Rename moved{at("/n/.git/config.lock", Kind::file), at("/n/.git/config", Kind::file), 0,    never,
                  never,                                 never_matches,                   never_matches};

@@ -13,6 +13,12 @@ namespace {
 
 using Places = std::vector<std::string>;
 
+Places paths_to(const char* place, const std::vector<HostMount>& mounts) {
+    Places paths;
+    for (const OtherPath& other : other_paths(place, mounts)) paths.push_back(other.path);
+    return paths;
+}
+
 constexpr const char* kTable =
     "20 1 8:1 / / rw - ext4 /dev/a rw\n"
     "21 20 8:1 /srv/w /mnt/w rw shared:1 - ext4 /dev/a rw\n"
@@ -34,14 +40,16 @@ TEST(MountAliases, ParsesTheTable) {
 
 TEST(MountAliases, FindsTheOtherPaths) {
     const std::vector<HostMount> mounts = parse_mount_table(kTable);
-    EXPECT_EQ(other_paths("/srv/w/key", mounts), Places{"/mnt/w/key"});
-    EXPECT_EQ(other_paths("/srv/w", mounts), Places{"/mnt/w"});
-    EXPECT_EQ(other_paths("/mnt/w/key", mounts), Places{"/srv/w/key"});
-    EXPECT_EQ(other_paths("/srv", mounts), Places{});
-    EXPECT_EQ(other_paths("/home/u/.ssh", mounts), Places{"/mnt/top/@home/u/.ssh"});
-    EXPECT_EQ(other_paths("/in/x", mounts), Places{"/mnt/a b/in/x"});
-    EXPECT_EQ(other_paths("/mnt/a b/other", mounts), Places{});
-    EXPECT_EQ(other_paths("/srv/w", {}), Places{});
+    EXPECT_EQ(paths_to("/srv/w/key", mounts), Places{"/mnt/w/key"});
+    EXPECT_EQ(paths_to("/srv/w", mounts), Places{"/mnt/w"});
+    EXPECT_EQ(paths_to("/mnt/w/key", mounts), Places{"/srv/w/key"});
+    EXPECT_EQ(paths_to("/srv", mounts), Places{"/mnt/w"}) << "something below it";
+    EXPECT_EQ(other_paths("/srv", mounts)[0].place, "/srv/w");
+    EXPECT_EQ(paths_to("/mnt/top", mounts), Places{"/home"});
+    EXPECT_EQ(paths_to("/home/u/.ssh", mounts), Places{"/mnt/top/@home/u/.ssh"});
+    EXPECT_EQ(paths_to("/in/x", mounts), Places{"/mnt/a b/in/x"});
+    EXPECT_EQ(paths_to("/mnt/a b/other", mounts), Places{});
+    EXPECT_EQ(paths_to("/srv/w", {}), Places{});
 }
 
 TEST(MountAliases, WhatIsDeniedIsDeniedByItsOtherPathsToo) {

@@ -58,6 +58,15 @@ TEST_F(PlantedLink, IsNoWritableRoot) {
         EXPECT_TRUE(compiled().plan.rules.write(place).allowed) << place;
 }
 
+TEST_F(PlantedLink, InAnyOtherRootIsOneToo) {
+    facts_.directory("/mnt/proj").link("/mnt/proj/out", "/etc/dir");
+    for (const std::vector<PathPattern>& roots : {std::vector<PathPattern>{"/mnt/proj", "/mnt/proj/out"},
+                                                  std::vector<PathPattern>{"/mnt/proj/out", "/mnt/proj"}}) {
+        policy_.filesystem.allow_write = roots;
+        EXPECT_THAT(refusal(), HasSubstr("grant /etc/dir by its own name"));
+    }
+}
+
 TEST_F(PlantedLink, GrantsNoReadingNorExecutionNorSocket) {
     policy_.filesystem.deny_read = {"/etc"};
     policy_.filesystem.allow_read = {"out"};
