@@ -4,6 +4,7 @@
 #include <asio/execution/context.hpp>
 #include <asio/execution_context.hpp>
 #include <asio/query.hpp>
+#include <asio/steady_timer.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -76,6 +77,9 @@ RuntimeCore::RuntimeCore(asio::any_io_executor executor, RuntimeOptions options)
       limits_(feature_limits()),
       owner_(::getpid()),
       launchers_(options_.launchers) {
+    // Asio makes its reactor for the first object that needs one. Without a descriptor for it that throws here, and not in
+    // a handler, where nobody could catch it.
+    const asio::steady_timer first(executor_);
     if (limits_ != wire::FeatureLimits{})
         log(LogLevel::warning, 0, std::string(wire::kFeatureVariable) + " takes away " + wire::to_words(limits_));
 }

@@ -97,6 +97,17 @@ TEST_F(CliFailure, EachKindHasItsStatus) {
     EXPECT_EQ(failure({std::string(300, 'x')}, 127)["errno"], "ENOENT");
 }
 
+TEST_F(CliFailure, AHostWithTooLittleSaysSo) {
+    for (const std::string limit : {"ulimit -n 5", "ulimit -n 7", "ulimit -n 8", "ulimit -n 12", "ulimit -f 100"}) {
+        const ProgramResult result =
+            run_program({"/bin/sh", "-c", limit + "; exec " + SANDPIPE_CLI + " exec --json -- true"});
+        EXPECT_EQ(result.status, 125) << limit << result.err;
+        const Json end = Json::parse(result.out, nullptr, false);
+        ASSERT_TRUE(end.is_object()) << limit << result.out << result.err;
+        EXPECT_EQ(end["cause"], "not_started") << limit;
+    }
+}
+
 TEST_F(CliFailure, ACwdThatIsGone) {
     fs::create_directory(scratch() / "gone");
     const std::string line =
