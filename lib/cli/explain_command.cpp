@@ -12,6 +12,7 @@
 #include "commands.hpp"
 #include "output.hpp"
 #include "policy_options.hpp"
+#include "process/escaped.hpp"
 
 namespace sandpipe::cli {
 namespace {
@@ -32,9 +33,9 @@ std::string json_line(const ExplainOptions& options, const std::string& target, 
 
 std::string text_line(const ExplainOptions& options, const std::string& target, const Explanation& answer) {
     std::string line = answer.allowed ? "allowed: " : "denied: ";
-    line += options.act + " " + target;
-    if (answer.place != target) line += " -> " + answer.place;
-    return line + " (" + answer.rule + ")\n";
+    line += options.act + " " + detail::escaped(target);
+    if (answer.place != target) line += " -> " + detail::escaped(answer.place);
+    return line + " (" + detail::escaped(answer.rule) + ")\n";
 }
 
 }  // namespace

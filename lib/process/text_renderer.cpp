@@ -1,10 +1,10 @@
 #include <sandpipe/text_renderer.hpp>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <utility>
 
+#include "escaped.hpp"
 #include "utf8.hpp"
 
 namespace sandpipe {
@@ -12,60 +12,23 @@ namespace {
 
 constexpr std::size_t kRootsShown = 8;
 
-void append_escaped_bytes(std::string& text, std::string_view bytes) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    for (const char byte : bytes) {
-        const auto value = static_cast<unsigned char>(byte);
-        text += {'\\', 'x', kDigits[value >> 4U], kDigits[value & 15U]};
-    }
-}
-
-// Characters that could end a line, move the cursor or reorder what stands beside them on a screen.
-bool is_deceptive(std::string_view character) {
-    if (character.size() == 1) {
-        const auto byte = static_cast<unsigned char>(character[0]);
-        return byte < 0x20 || byte == 0x7F || byte == '\\';
-    }
-    if (character[0] == '\xC2') return static_cast<unsigned char>(character[1]) < 0xA0;  // C1 controls
-    constexpr std::array<std::string_view, 15> kOthers{
-        "\u061C", "\u200E", "\u200F", "\u2028", "\u2029", "\u202A", "\u202B", "\u202C",
-        "\u202D", "\u202E", "\u2066", "\u2067", "\u2068", "\u2069", "\uFEFF",
-    };
-    return std::find(kOthers.begin(), kOthers.end(), character) != kOthers.end();
-}
-
-std::string escaped(std::string_view bytes) {
-    std::string text;
-    while (!bytes.empty()) {
-        const detail::Utf8Unit unit = detail::utf8_unit(bytes);
-        const std::string_view character = bytes.substr(0, unit.length);
-        if (unit.kind != detail::Utf8::valid || is_deceptive(character)) {
-            append_escaped_bytes(text, character);
-        } else {
-            text += character;
-        }
-        bytes.remove_prefix(unit.length);
-    }
-    return text;
-}
-
 std::string line_start(std::string_view marker) { return "[sandbox " + std::string(marker) + "] "; }
 
 std::string host_and_port(const Denial& denial) {
     const bool bare_ipv6 = denial.host.find(':') != std::string::npos && denial.host.front() != '[';
-    std::string text = bare_ipv6 ? "[" + escaped(denial.host) + "]" : escaped(denial.host);
+    std::string text = bare_ipv6 ? "[" + detail::escaped(denial.host) + "]" : detail::escaped(denial.host);
     if (denial.port != 0) text += ":" + std::to_string(denial.port);
     return text;
 }
 
 std::string act(const Denial& denial) {
     if (!denial.second_path.empty()) {
-        return escaped(denial.operation) + " " + escaped(denial.path) + " -> " + escaped(denial.second_path);
+        return detail::escaped(denial.operation) + " " + detail::escaped(denial.path) + " -> " + detail::escaped(denial.second_path);
     }
     const std::string kind(to_string(denial.kind));
     if (!denial.host.empty()) return kind + " " + host_and_port(denial);
-    if (!denial.path.empty()) return kind + " " + escaped(denial.path);
-    return kind + " " + escaped(denial.operation);
+    if (!denial.path.empty()) return kind + " " + detail::escaped(denial.path);
+    return kind + " " + detail::escaped(denial.operation);
 }
 
 // Where a path leads, if that is not the path itself: a model that sees "../x" must learn which place was
@@ -74,16 +37,16 @@ std::string places(const Denial& denial) {
     const bool first = !denial.resolved.empty() && denial.resolved != denial.path;
     const bool second = !denial.second_resolved.empty() && denial.second_resolved != denial.second_path;
     if (!first && !second) return {};
-    if (denial.second_path.empty()) return "that is " + escaped(denial.resolved) + "; ";
-    return "that is " + escaped(first ? denial.resolved : denial.path) + " -> " +
-           escaped(second ? denial.second_resolved : denial.second_path) + "; ";
+    if (denial.second_path.empty()) return "that is " + detail::escaped(denial.resolved) + "; ";
+    return "that is " + detail::escaped(first ? denial.resolved : denial.path) + " -> " +
+           detail::escaped(second ? denial.second_resolved : denial.second_path) + "; ";
 }
 
 std::string roots(const std::vector<std::string>& writable_roots) {
     if (writable_roots.empty()) return "outside the writable roots: there are none";
     std::string text = "outside the writable roots: ";
     const std::size_t shown = std::min(writable_roots.size(), kRootsShown);
-    for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + escaped(writable_roots[i]);
+    for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + detail::escaped(writable_roots[i]);
     if (shown < writable_roots.size())
         text += " and " + std::to_string(writable_roots.size() - shown) + " more";
     return text;
@@ -91,13 +54,13 @@ std::string roots(const std::vector<std::string>& writable_roots) {
 
 std::string why(const Denial& denial) {
     std::string text = errno_name(denial.error);
-    if (!denial.rule.empty()) text = "rule: " + escaped(denial.rule);
+    if (!denial.rule.empty()) text = "rule: " + detail::escaped(denial.rule);
     if (denial.rule.empty() && denial.kind == DenialKind::write) text = roots(denial.writable_roots);
     if (text.empty()) text = "not allowed";
     if (!denial.reason) return text;
     // Where no rule decided about a domain the reason says it all, and there was no call that had an errno.
-    if (denial.rule.empty() && denial.kind == DenialKind::domain) return escaped(*denial.reason);
-    return text + "; " + escaped(*denial.reason);
+    if (denial.rule.empty() && denial.kind == DenialKind::domain) return detail::escaped(*denial.reason);
+    return text + "; " + detail::escaped(*denial.reason);
 }
 
 // 5s, 0.25s: as many decimals as it has.
@@ -150,9 +113,9 @@ std::string status_line(const NotStarted& start, const CommandFacts& facts) {
     // A command that was cancelled or lost before its start has nothing to add to that.
     if (facts.cause != Cause::not_started && !start.error) return {};
     std::string text = "not started: " + std::string(to_string(start.stage));
-    if (!start.path.empty()) text += " " + escaped(start.path);
-    if (start.error) text += ": " + escaped(start.error.message());
-    if (!start.hint.empty()) text += "; " + escaped(start.hint);
+    if (!start.path.empty()) text += " " + detail::escaped(start.path);
+    if (start.error) text += ": " + detail::escaped(start.error.message());
+    if (!start.hint.empty()) text += "; " + detail::escaped(start.hint);
     return text;
 }
 
@@ -161,7 +124,7 @@ std::string with_marker(std::string_view marker, const std::string& line) {
 }
 
 std::string limit_line(const CommandResult& result) {
-    return result.limit_hit ? "limit hit: " + escaped(*result.limit_hit) : "";
+    return result.limit_hit ? "limit hit: " + detail::escaped(*result.limit_hit) : "";
 }
 
 // Only where somebody looks for a reason: a list that looks complete and is not would mislead.
@@ -196,7 +159,7 @@ std::string TextRenderer::render(const OutputEvent& event) {
         return denial->probe ? std::string() : own_line(marker_line(marker_, *denial) + "\n");
     }
     if (const auto* warning = std::get_if<Warning>(&event)) {
-        return own_line(line_start(marker_) + "warning: " + escaped(warning->text) + "\n");
+        return own_line(line_start(marker_) + "warning: " + detail::escaped(warning->text) + "\n");
     }
     std::string text = flush();
     return text + own_line(end_lines(marker_, std::get<Finished>(event).result));
