@@ -98,6 +98,9 @@ TEST_F(CliFailure, EachKindHasItsStatus) {
 }
 
 TEST_F(CliFailure, AHostWithTooLittleSaysSo) {
+#if defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "the vptr check of UBSan needs free descriptors, and calls every object invalid without them";
+#endif
     for (const std::string limit : {"ulimit -n 5", "ulimit -n 7", "ulimit -n 8", "ulimit -n 12", "ulimit -f 100"}) {
         const ProgramResult result =
             run_program({"/bin/sh", "-c", limit + "; exec " + SANDPIPE_CLI + " exec --json -- true"});
