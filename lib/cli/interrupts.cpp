@@ -19,19 +19,31 @@ namespace {
     throw std::system_error(error, std::system_category(), what);
 }
 
-unique_fd make_signal_descriptor() {
+sigset_t interrupt_signals() {
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
-    if (const int error = pthread_sigmask(SIG_BLOCK, &set, nullptr); error != 0)
-        fail(error, "pthread_sigmask");
+    return set;
+}
+
+void change_mask(int how) {
+    const sigset_t set = interrupt_signals();
+    if (const int error = pthread_sigmask(how, &set, nullptr); error != 0) fail(error, "pthread_sigmask");
+}
+
+unique_fd make_signal_descriptor() {
+    hold_interrupts();
+    const sigset_t set = interrupt_signals();
     unique_fd fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
     if (!fd) fail(errno, "signalfd");
     return fd;
 }
 
 }  // namespace
+
+void hold_interrupts() { change_mask(SIG_BLOCK); }
+void let_interrupts_through() { change_mask(SIG_UNBLOCK); }
 
 Interrupts::Interrupts(asio::io_context& context) : signals_(context) {
     unique_fd fd = make_signal_descriptor();

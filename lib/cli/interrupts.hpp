@@ -10,6 +10,11 @@
 
 namespace sandpipe::cli {
 
+/// Makes SIGINT and SIGTERM wait. First of all in main, so that no later one ends us without a last word.
+void hold_interrupts();
+/// Lets them end us again: for work that has no Interrupts to answer them.
+void let_interrupts_through();
+
 /// SIGINT and SIGTERM to us. They are blocked and wait in a signalfd(2) instead of an asio::signal_set,
 /// because that one answers only while its context runs, and ours may be held by a write to a terminal or
 /// pipe that takes nothing. To be made before the first thread. Not thread-safe.

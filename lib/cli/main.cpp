@@ -86,6 +86,9 @@ Ending closed(Host& host, Ending ending) {
 
 Ending run(const Args& args, const AnswerForm& form) {
     const Options options = parse_options(args);
+    const bool starts_something =
+        std::holds_alternative<RunOptions>(options) || std::holds_alternative<ExecOptions>(options);
+    if (!starts_something) let_interrupts_through();
     if (const auto* text = std::get_if<ShowText>(&options)) return show(*text);
     if (const auto* explain = std::get_if<ExplainOptions>(&options)) return explain_command(*explain);
     Host host(log_threshold(options));
@@ -109,6 +112,7 @@ Ending run_or_refuse(const Args& args) {
 
 int main(int argc, char** argv) {
     using namespace sandpipe::cli;
+    hold_interrupts();
     reserve_standard_descriptors();
     const auto old_sigpipe = std::signal(SIGPIPE, SIG_IGN);
     const Ending ending = run_or_refuse(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));

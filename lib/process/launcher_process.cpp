@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -49,6 +50,8 @@ struct Script {
     char* helper_stack = nullptr;
 };
 
+constexpr const char* kShortageRemedy = " (see ulimit -n and ulimit -u)";
+
 constexpr std::size_t kStackBytes = 16 * 1024;
 
 /// Becomes the helper. Its table of descriptors is a copy, so the host's own are not touched.
@@ -58,7 +61,9 @@ constexpr std::size_t kStackBytes = 16 * 1024;
     const long control = raw_syscall(SYS_fcntl, script.control, F_DUPFD, kImageFd + 1);
     const long host = raw_syscall(SYS_fcntl, script.host, F_DUPFD, kImageFd + 1);
     const long image = raw_syscall(SYS_fcntl, script.image, F_DUPFD, kImageFd + 1);
-    long error = raw_syscall(SYS_dup3, control, kControlFd, 0);
+    long error = std::min({control, host, image});
+    if (error == -EINVAL) error = -EMFILE;  // fcntl(2): so F_DUPFD says that its start is above RLIMIT_NOFILE
+    if (error >= 0) error = raw_syscall(SYS_dup3, control, kControlFd, 0);
     if (error >= 0) error = raw_syscall(SYS_dup3, host, kHostFd, 0);
     if (error >= 0) error = raw_syscall(SYS_dup3, image, kImageFd, O_CLOEXEC);
     // Whatever the host had open, CLOEXEC or not, goes no further.
@@ -158,7 +163,8 @@ class Start {
         int error = sys::make_socket_pair(pair);
         if (error == 0) error = sys::open_pidfd(::getpid(), host_);
         if (error < 0)
-            throw LauncherShortage(-error, std::string("cannot make the launcher's sockets: ") + std::strerror(-error));
+            throw LauncherShortage(-error, std::string("cannot make the launcher's sockets: ") +
+                                               std::strerror(-error) + kShortageRemedy);
         control_ = std::move(pair.first);
         helper_end_ = std::move(pair.second);
     }
@@ -187,7 +193,7 @@ class Start {
         for (const Attempt& attempt : attempts_)
             text += " " + attempt.what + ": " + std::strerror(attempt.error) + ";";
         const int first = attempts_.empty() ? 0 : attempts_.front().error;
-        if (sys::is_shortage(first)) throw LauncherShortage(first, text);
+        if (sys::is_shortage(first)) throw LauncherShortage(first, text + kShortageRemedy);
         throw Error(Errc::sandbox_dependency_missing,
                     text +
                         " allow memfds to be executed (sysctl vm.memfd_noexec=0), or install the launcher and"

@@ -111,6 +111,28 @@ TEST_F(CliFailure, AHostWithTooLittleSaysSo) {
     }
 }
 
+TEST_F(CliFailure, EachNumberOfDescriptorsSufficesOrIsCalledTooSmall) {
+#if defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "the vptr check of UBSan needs free descriptors, and calls every object invalid without them";
+#endif
+    int started = 0;
+    int short_of = 0;
+    for (int count = 9; count < 40; ++count) {
+        const std::string limit = "ulimit -n " + std::to_string(count);
+        const ProgramResult result =
+            run_program({"/bin/sh", "-c", limit + "; exec " + SANDPIPE_CLI + " exec --json -- true"});
+        const Json end = Json::parse(result.out, nullptr, false);
+        ASSERT_TRUE(end.is_object()) << limit << result.out << result.err;
+        started += result.status == 0;
+        if (result.status == 0) continue;
+        ++short_of;
+        EXPECT_EQ(end["start_failure"]["stage"], "resources") << limit << result.out;
+        EXPECT_EQ(end["start_failure"]["errno"], "EMFILE") << limit << result.out;
+    }
+    EXPECT_GT(started, 0);
+    EXPECT_GT(short_of, 0);
+}
+
 TEST_F(CliFailure, ACwdThatIsGone) {
     fs::create_directory(scratch() / "gone");
     const std::string line =
