@@ -33,7 +33,7 @@ struct RuntimeOptions {
     /// Commands that may run at once; more wait in a fair queue. 0: no limit.
     std::size_t max_running = 0;
     /// Where log records go. Empty: to the spdlog logger registered as "sandpipe", if there is one; nothing is logged
-    /// otherwise. Called on the thread where it happened; must not throw.
+    /// otherwise. Called on the thread where it happened. What it throws is caught, and told to that logger of spdlog.
     std::function<void(const LogRecord&)> logger;
     /// The installed launcher to use instead of the embedded one. Empty: the embedded one, and the installed
     /// copy where that cannot be started.
@@ -61,7 +61,8 @@ class Runtime {
     ~Runtime();
 
     /// Stops all commands by their stop policies, awaits them, and ends the helpers. Afterwards starts throw
-    /// E_SANDBOX_NOT_INITIALIZED. A second call returns at once.
+    /// E_SANDBOX_NOT_INITIALIZED. A second call returns at once. Once begun it goes to its end: cancellation shows at
+    /// what the caller awaits next.
     awaitable<void> close();
 
     /// For the library's own parts.

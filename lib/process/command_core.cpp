@@ -112,8 +112,7 @@ void CommandCore::relay_signal(int signal, bool to_all) {
 
 void CommandCore::pass_relayed_on() {
     for (const wire::RelayedSignal& signal : std::exchange(relayed_, {}))
-        // A cell that is gone shows as end of file on the same socket.
-        if (io_ && io_->record) (void)wire::send_packet(io_->record->native_handle(), wire::encode(signal));
+        tell(wire::encode(signal));
 }
 
 void CommandCore::abandon() {
@@ -179,9 +178,11 @@ void CommandCore::on_lost() {
 void CommandCore::on_lost_start() {
     cause_ = Cause::lost;
     started_at_ = Clock::now();
-    for (std::size_t pipe = 0; pipe < 2; ++pipe)
-        while (io_->output[pipe] && read_some(pipe)) {
-        }
+    // No more than there is now: whoever lives on may write for ever.
+    for (std::size_t pipe = 0; pipe < 2; ++pipe) {
+        const std::uint64_t end = read_bytes_[pipe] + unread(pipe);
+        while (read_bytes_[pipe] < end && read_some(pipe)) continue;
+    }
     fail_start({Stage::launcher,
                 std::make_error_code(std::errc::connection_reset),
                 {},
@@ -251,8 +252,26 @@ void CommandCore::obey(const StopEscalation::Step& step) {
 void CommandCore::send_signal(int signal) {
     if (!io_ || !io_->record) return;
     runtime_->log(LogLevel::debug, id_, "sending " + signal_name(signal));
-    // A launcher that is gone shows as end of file on the same socket.
-    (void)wire::send_packet(io_->record->native_handle(), wire::encode(wire::Signal{signal}));
+    tell(wire::encode(wire::Signal{signal}));
+}
+
+/// To the launcher's side, now or when the socket takes it.
+void CommandCore::tell(std::string message) {
+    if (!io_ || !io_->record) return;
+    unsent_.push_back(std::move(message));
+    if (unsent_.size() == 1) send_unsent();
+}
+
+void CommandCore::send_unsent() {
+    while (!unsent_.empty()) {
+        if (wire::send_packet(io_->record->native_handle(), unsent_.front()) == -EAGAIN)
+            return io_->record->async_wait(asio::posix::descriptor_base::wait_write,
+                                           bound([](CommandCore& core, const std::error_code& error) {
+                                               if (!error && core.io_ && core.io_->record) core.send_unsent();
+                                           }));
+        // A side that is gone shows as end of file on the same socket.
+        unsent_.pop_front();
+    }
 }
 
 // ---- The end ----

@@ -14,6 +14,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -109,6 +110,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     void begin();
     void on_place();
     void send_request(StdioPlan stdio);
+    [[nodiscard]] std::error_code adopt_ends(unique_fd& record, StdioPlan& stdio);
     void on_started(const wire::Started& message);
     void on_start_failed(const wire::Failure& failure);
     void fail_start(NotStarted failure);
@@ -124,6 +126,8 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     void obey(const StopEscalation::Step& step);
     void send_signal(int signal);
     void pass_relayed_on();
+    void tell(std::string message);
+    void send_unsent();
     void look_after_drain();
     void settle();
     void complete_waiters();
@@ -145,6 +149,8 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     void take_output(std::size_t pipe, std::string data);
     void close_output(std::size_t pipe);
     void pass_on();
+    void read_on();
+    [[nodiscard]] bool may_read(std::size_t pipe) const noexcept;
     [[nodiscard]] bool queue_full() const noexcept;
     void write_input();
     void write_when_ready();
@@ -182,6 +188,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     bool paused_ = false;
     std::array<bool, 2> reading_{};
     std::array<std::uint64_t, 2> read_bytes_{};
+    std::size_t next_turn_ = 0;  // the pipe that is read first when there is room again
 
     std::optional<NotStarted> refusal_;  // known before anything is tried
     StopEscalation stop_;
@@ -197,6 +204,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     bool writing_ = false;
 
     std::vector<wire::RelayedSignal> relayed_;  // to be sent once the program runs
+    std::deque<std::string> unsent_;            // what the record socket could not take yet
 
     EndStatus status_ = NotStarted{};
     std::optional<wire::Ended> ended_;

@@ -2,7 +2,6 @@
 
 #include "process/audit_trail.hpp"
 #include "process/command_core.hpp"
-#include "wire/packet_socket.hpp"
 
 namespace sandpipe::detail {
 namespace {
@@ -32,8 +31,7 @@ Denial denial_from(const wire::Denied& message) {
 /// before it has passed, however late the consumer asks for that.
 void CommandCore::on_denied(const wire::Denied& message) {
     add_denial(denial_from(message));
-    const std::string answer = wire::encode(wire::Acknowledge{message.id});
-    if (message.id != 0 && wire::send_packet(io_->record->native_handle(), answer) < 0) on_lost();
+    if (message.id != 0) tell(wire::encode(wire::Acknowledge{message.id}));
     pass_on();
 }
 
@@ -59,8 +57,8 @@ void CommandCore::ask_for_socket(std::shared_ptr<SocketSearch> search) {
     const SocketEnds& ends = search->ends();
     const std::uint64_t id = ++last_search_;
     const wire::FindSocketHolder question{id, ends.address, ends.port, ends.peer_port};
-    if (wire::send_packet(io_->record->native_handle(), wire::encode(question)) < 0) return search->unanswered();
     searches_.emplace(id, std::move(search));
+    tell(wire::encode(question));
 }
 
 /// The connection waits for its refusal meanwhile, so the denial's place is as exact as that of a refused call.

@@ -29,6 +29,10 @@ bool CommandCore::queue_full() const noexcept {
     return mode_ == Mode::streamed && !discarding_ && sequencer_.waiting_bytes() >= kQueueBytes;
 }
 
+/// Output that a denial still waits for is in its pipe already, and bounded by that; without it nothing that is queued
+/// behind the denial could ever be taken.
+bool CommandCore::may_read(std::size_t pipe) const noexcept { return !queue_full() || sequencer_.awaits(pipe); }
+
 /// Waits for readiness only. The read itself is done on the strand, so that what a pipe has carried is known
 /// exactly when a denial asks for it: an asynchronous read could already have taken bytes that nobody has
 /// counted yet.
@@ -44,15 +48,15 @@ void CommandCore::read_when_ready(std::size_t pipe) {
 
 void CommandCore::on_readable(std::size_t pipe) {
     for (int turn = 0; turn < kReadsPerTurn && io_ && io_->output[pipe]; ++turn) {
-        if (queue_full()) break;
-        if (!read_some(pipe)) break;
+        if (!may_read(pipe) || !read_some(pipe)) break;
+        next_turn_ = 1 - pipe;
     }
     if (!io_ || settled_) return;
-    if (queue_full()) {
+    if (may_read(pipe)) {
+        read_when_ready(pipe);
+    } else {
         paused_ = true;
         drain_.on_pause(Clock::now());
-    } else {
-        read_when_ready(pipe);
     }
     look_after_drain();
 }
@@ -95,12 +99,17 @@ void CommandCore::take_output(std::size_t pipe, std::string data) {
 void CommandCore::pass_on() {
     while (discarding_ && !sequencer_.empty()) (void)sequencer_.pop();
     if (next_waiter_ && !sequencer_.empty()) next_waiter_.succeed(sequencer_.pop());
-    if (!paused_ || queue_full()) return;
+    if (paused_) read_on();
+}
+
+/// By turns, or a stream without end would take all of the room each time.
+void CommandCore::read_on() {
+    for (const std::size_t pipe : {next_turn_, 1 - next_turn_})
+        if (io_ && may_read(pipe)) read_when_ready(pipe);
+    if (queue_full()) return;
     paused_ = false;
     drain_.on_resume(Clock::now());
-    if (!io_) return;
-    for (std::size_t pipe = 0; pipe < 2; ++pipe) read_when_ready(pipe);
-    look_after_drain();
+    if (io_) look_after_drain();
 }
 
 std::uint64_t CommandCore::unread(std::size_t pipe) {

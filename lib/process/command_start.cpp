@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "process/adopt.hpp"
 #include "process/audit_trail.hpp"
 #include "process/command_core.hpp"
 #include "process/entry.hpp"
@@ -120,19 +121,27 @@ void CommandCore::send_request(StdioPlan stdio) {
         return on_start_failed({Stage::resources, shortage.error(), "the launcher"});
     } catch (const Error& error) {
         return fail_start({Stage::launcher, error.code(), {}, error.text()});
+    } catch (const std::system_error& error) {
+        return on_start_failed({Stage::resources, error.code().value(), error.what()});
     }
     std::vector<unique_fd> fds;
     fds.push_back(std::move(record.second));
     for (unique_fd& fd : stdio.child) fds.push_back(std::move(fd));
-    io_->record.emplace(*strand_, record.first.release());
-    for (std::size_t pipe = 0; pipe < 2; ++pipe) {
-        if (!stdio.output[pipe]) continue;
-        io_->output[pipe].emplace(*strand_, stdio.output[pipe].release());
-        drain_.on_open(pipe);
-    }
-    if (stdio.input) io_->input.emplace(*strand_, stdio.input.release());
+    if (const std::error_code error = adopt_ends(record.first, stdio))
+        return on_start_failed({Stage::resources, error.value(), "epoll"});
     wait_for_record();
     channel_->send(wire::encode(request_), std::move(fds));
+}
+
+std::error_code CommandCore::adopt_ends(unique_fd& record, StdioPlan& stdio) {
+    std::error_code error = adopt(io_->record.emplace(*strand_), record);
+    for (std::size_t pipe = 0; pipe < 2; ++pipe) {
+        if (error || !stdio.output[pipe]) continue;
+        error = adopt(io_->output[pipe].emplace(*strand_), stdio.output[pipe]);
+        drain_.on_open(pipe);
+    }
+    if (!error && stdio.input) error = adopt(io_->input.emplace(*strand_), stdio.input);
+    return error;
 }
 
 void CommandCore::on_started(const wire::Started& message) {

@@ -125,20 +125,12 @@ int run_image(Script script, unique_fd& pidfd, int& helper_pid) {
 
 /// 0, or what stopped it.
 int make_embedded_image(unique_fd& memfd) {
-    const SignalsBlocked blocked;
     unique_fd made;
     const int error = sys::make_sealed_memfd(
         "sandpipe-launcher", sandpipe_launcher_image,
         static_cast<std::size_t>(sandpipe_launcher_image_end - sandpipe_launcher_image), true, made);
     if (error == 0) memfd = std::move(made);
-    if (error != -EFBIG) return -error;
-    // RLIMIT_FSIZE: the signal that comes with the error (setrlimit(2)) would end this process.
-    sigset_t too_large;
-    sigemptyset(&too_large);
-    sigaddset(&too_large, SIGXFSZ);
-    const timespec at_once{};
-    ::sigtimedwait(&too_large, nullptr, &at_once);
-    return EFBIG;
+    return -error;
 }
 
 /// The embedded image in a memfd; made once, because it never changes, and never closed: a thread that outlives main

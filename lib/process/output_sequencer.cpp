@@ -39,21 +39,27 @@ void OutputSequencer::on_no_more() {
 void OutputSequencer::on_finished(Finished finished) { emit(std::move(finished)); }
 
 OutputEvent OutputSequencer::pop() {
-    OutputEvent event = std::move(ready_.front());
+    Ready first = std::move(ready_.front());
     ready_.pop_front();
-    if (const auto* chunk = std::get_if<OutputChunk>(&event)) waiting_bytes_ -= chunk->data.size();
-    return event;
+    if (first.other) return std::move(*first.other);
+    waiting_bytes_ -= first.chunk.data.size();
+    return std::move(first.chunk);
+}
+
+OutputSequencer::Ready OutputSequencer::make_ready(OutputEvent event) {
+    if (auto* chunk = std::get_if<OutputChunk>(&event)) return {std::move(*chunk), nullptr};
+    return {{}, std::make_unique<OutputEvent>(std::move(event))};
 }
 
 void OutputSequencer::unpop(OutputEvent event) {
     if (const auto* chunk = std::get_if<OutputChunk>(&event)) waiting_bytes_ += chunk->data.size();
-    ready_.push_front(std::move(event));
+    ready_.push_front(make_ready(std::move(event)));
 }
 
 void OutputSequencer::pump() {
     while (!marks_.empty()) {
         emit_held(marks_.front().ends);
-        if (!reached(marks_.front().ends)) return;
+        if (!reached()) return;
         emit(std::move(marks_.front().denial));
         marks_.pop_front();
     }
@@ -75,15 +81,16 @@ void OutputSequencer::emit_held(const Positions& ends) {
     held_ = std::move(rest);
 }
 
-bool OutputSequencer::reached(const Positions& ends) const noexcept {
-    const auto done = [&](std::size_t pipe) { return ended_[pipe] || passed_[pipe] >= ends[pipe]; };
-    return done(0) && done(1);
+bool OutputSequencer::awaits(std::size_t pipe) const noexcept {
+    return !marks_.empty() && !ended_[pipe] && passed_[pipe] < marks_.front().ends[pipe];
 }
+
+bool OutputSequencer::reached() const noexcept { return !awaits(0) && !awaits(1); }
 
 void OutputSequencer::emit(OutputEvent event) {
     std::visit([this](auto& value) { value.seq = next_seq_++; }, event);
     if (const auto* denial = std::get_if<Denial>(&event)) denials_.push_back(*denial);
-    ready_.push_back(std::move(event));
+    ready_.push_back(make_ready(std::move(event)));
 }
 
 }  // namespace sandpipe::detail

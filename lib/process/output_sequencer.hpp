@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -39,14 +40,22 @@ class OutputSequencer {
     void unpop(OutputEvent event);
     /// All denials that have taken their place, taken by the consumer or not.
     [[nodiscard]] const std::vector<Denial>& denials() const noexcept { return denials_; }
-    /// Output bytes that nobody has taken yet.
-    [[nodiscard]] std::uint64_t waiting_bytes() const noexcept { return waiting_bytes_; }
+    /// What the output and the events that nobody has taken yet occupy.
+    [[nodiscard]] std::uint64_t waiting_bytes() const noexcept {
+        return waiting_bytes_ + held_.size() * sizeof(Held) + ready_.size() * sizeof(Ready);
+    }
+    /// Whether a denial waits for output that this pipe carries.
+    [[nodiscard]] bool awaits(std::size_t pipe) const noexcept;
 
   private:
     struct Held {
         std::size_t pipe;
         std::string data;
         std::chrono::nanoseconds time;
+    };
+    struct Ready {
+        OutputChunk chunk;
+        std::unique_ptr<OutputEvent> other;  // in place of the chunk: large and seldom
     };
     struct Mark {
         Denial denial;
@@ -56,16 +65,17 @@ class OutputSequencer {
     void pump();
     void emit_held(const Positions& ends);
     void emit(OutputEvent event);
-    [[nodiscard]] bool reached(const Positions& ends) const noexcept;
+    [[nodiscard]] static Ready make_ready(OutputEvent event);
+    [[nodiscard]] bool reached() const noexcept;
 
     std::array<StreamTag, 2> tags_;
     std::array<bool, 2> ended_{};
     Positions passed_{};
     std::deque<Held> held_;
     std::deque<Mark> marks_;
-    std::deque<OutputEvent> ready_;
+    std::deque<Ready> ready_;
     std::vector<Denial> denials_;
-    std::uint64_t waiting_bytes_ = 0;
+    std::uint64_t waiting_bytes_ = 0;  // of output
     std::uint64_t next_seq_ = 1;
 };
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <utility>
 
+#include "process/adopt.hpp"
 #include "sys/descriptors.hpp"
 #include "wire/messages.hpp"
 
@@ -15,7 +16,9 @@ namespace sandpipe::detail {
 using Lock = std::lock_guard<std::mutex>;
 
 PacketChannel::PacketChannel(const asio::any_io_executor& executor, unique_fd socket)
-    : socket_(std::in_place, executor, socket.release()), retry_(std::in_place, executor) {}
+    : socket_(std::in_place, executor), retry_(std::in_place, executor) {
+    if (const std::error_code error = adopt(*socket_, socket)) throw std::system_error(error, "epoll");
+}
 
 std::shared_ptr<PacketChannel> PacketChannel::open(const asio::any_io_executor& executor, unique_fd socket) {
     return std::shared_ptr<PacketChannel>(new PacketChannel(executor, std::move(socket)));
@@ -87,7 +90,10 @@ bool PacketChannel::alive() {
     const Lock lock(mutex_);
     if (!socket_) return false;
     pollfd entry{socket_->native_handle(), 0, 0};
-    return ::poll(&entry, 1, 0) == 0;
+    int count;
+    do count = ::poll(&entry, 1, 0);
+    while (count < 0 && errno == EINTR);
+    return count <= 0;  // nothing to say but a hang-up
 }
 
 void PacketChannel::shut_down() noexcept {

@@ -26,6 +26,7 @@ class PacketChannel : public std::enable_shared_from_this<PacketChannel> {
     /// The packet, or nullptr once the other side is gone; on the executor, without the lock.
     using OnPacket = std::function<void(wire::Packet*)>;
 
+    /// Throws std::system_error where the kernel's epoll can take no more.
     [[nodiscard]] static std::shared_ptr<PacketChannel> open(const asio::any_io_executor& executor,
                                                              unique_fd socket);
 

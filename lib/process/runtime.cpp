@@ -21,6 +21,7 @@
 #include "process/launcher_process.hpp"
 #include "process/log.hpp"
 #include "process/runtime_core.hpp"
+#include "process/shielded.hpp"
 #include "wire/relay_messages.hpp"
 
 namespace sandpipe {
@@ -39,6 +40,7 @@ class RuntimeService : public asio::execution_context::service {
 
     void add(const std::shared_ptr<RuntimeCore>& core) {
         const std::lock_guard<std::mutex> lock(mutex_);
+        std::erase_if(cores_, [](const std::weak_ptr<RuntimeCore>& entry) { return entry.expired(); });
         cores_.insert(core);
     }
 
@@ -85,10 +87,13 @@ RuntimeCore::RuntimeCore(asio::any_io_executor executor, RuntimeOptions options)
 }
 
 void RuntimeCore::log(LogLevel level, std::uint64_t command_id, const std::string& text) const {
-    if (options_.logger)
+    if (!options_.logger) return log_to_spdlog(level, command_id, text);
+    try {
         options_.logger(LogRecord{level, command_id, text});
-    else
-        log_to_spdlog(level, command_id, text);
+    } catch (...) {
+        // No command may end half-way because of a line about it.
+        log_to_spdlog(LogLevel::error, command_id, "RuntimeOptions::logger threw at: " + text);
+    }
 }
 
 void RuntimeCore::check_usable() const {
@@ -100,14 +105,22 @@ void RuntimeCore::check_usable() const {
 
 LauncherHandle RuntimeCore::launcher() {
     check_usable();
-    const Lock lock(mutex_);
-    Launcher& slot = launchers_[next_launcher_++ % launchers_.size()];
-    if (!slot.channel || !slot.channel->alive()) start_launcher_in(slot);
-    return {slot.channel, slot.pid};
+    LauncherHandle handle;
+    bool lost = false;
+    {
+        const Lock lock(mutex_);
+        Launcher& slot = launchers_[next_launcher_++ % launchers_.size()];
+        if (!slot.channel || !slot.channel->alive()) {
+            lost = slot.channel != nullptr;
+            start_launcher_in(slot);
+        }
+        handle = {slot.channel, slot.pid};
+    }
+    if (lost) log(LogLevel::warning, 0, "a launcher was lost; another was started");
+    return handle;
 }
 
 void RuntimeCore::start_launcher_in(Launcher& slot) {
-    if (slot.channel) log(LogLevel::warning, 0, "a launcher was lost; starting another");
     std::vector<unique_fd> lost;
     if (slot.pidfd) lost.push_back(std::move(slot.pidfd));
     const EndingHelpers ending(std::move(lost));
@@ -168,9 +181,13 @@ void RuntimeCore::give_place(std::uint64_t id) {
     go();
 }
 
-std::map<std::uint64_t, std::shared_ptr<RuntimeMember>> RuntimeCore::members(bool ended_too) {
+RuntimeCore::Members RuntimeCore::members(bool ended_too) {
     const Lock lock(mutex_);
-    std::map<std::uint64_t, std::shared_ptr<RuntimeMember>> alive;
+    return members_with_lock(ended_too);
+}
+
+RuntimeCore::Members RuntimeCore::members_with_lock(bool ended_too) const {
+    Members alive;
     for (const auto& [id, entry] : members_)
         if (auto member = entry.object.lock(); member && (ended_too || !entry.ended))
             alive.emplace(id, std::move(member));
@@ -193,17 +210,25 @@ std::optional<NotStarted> RuntimeCore::redeem(InvocationFields& fields) {
 }
 
 void RuntimeCore::end_members(const std::function<bool(const RuntimeMember&)>& which, Completion<bool> done) {
-    auto chosen = members(false);
-    std::erase_if(chosen, [&](const auto& entry) { return !which(*entry.second); });
-    if (chosen.empty()) return done.succeed(true);
-    Ending ending;
-    for (const auto& [id, member] : chosen) ending.ids.insert(id);
-    ending.done = std::move(done);
+    Members alive;  // given up without the lock: the last one to hold a member destroys it, which takes the lock
+    std::vector<std::shared_ptr<RuntimeMember>> chosen;
     {
+        // Chosen and waited for in one step: who leaves in between would be waited for in vain.
         const Lock lock(mutex_);
-        endings_.push_back(std::move(ending));
+        alive = members_with_lock(false);
+        Ending ending;
+        for (const auto& [id, member] : alive) {
+            if (!which(*member)) continue;
+            ending.ids.insert(id);
+            chosen.push_back(member);
+        }
+        if (!chosen.empty()) {
+            ending.done = std::move(done);
+            endings_.push_back(std::move(ending));
+        }
     }
-    for (const auto& [id, member] : chosen) member->request_end();
+    if (chosen.empty()) return done.succeed(true);
+    for (const auto& member : chosen) member->request_end();
 }
 
 std::vector<std::weak_ptr<RuntimeMember>> RuntimeCore::commands_of(const Session& session) {
@@ -268,15 +293,16 @@ awaitable<bool> end_members(std::shared_ptr<detail::RuntimeCore> core, bool comm
     return detail::await_completion<bool>(std::move(start));
 }
 
-}  // namespace
-
-awaitable<void> Runtime::close() {
-    auto core = core_;
+awaitable<void> close_all(std::shared_ptr<detail::RuntimeCore> core) {
     core->refuse_starts();
     co_await end_members(core, true);
     co_await end_members(core, false);
     detail::EndingHelpers helpers(core->cut_off());
     co_await helpers.ended();
 }
+
+}  // namespace
+
+awaitable<void> Runtime::close() { return detail::shielded(close_all(core_)); }
 
 }  // namespace sandpipe

@@ -114,13 +114,15 @@ class RuntimeCore : public std::enable_shared_from_this<RuntimeCore> {
         std::weak_ptr<RuntimeMember> object;
         bool ended = false;
     };
+    using Members = std::map<std::uint64_t, std::shared_ptr<RuntimeMember>>;
     struct Ending {
         std::set<std::uint64_t> ids;  // still to leave
         Completion<bool> done;
     };
 
     void start_launcher_in(Launcher& slot);
-    [[nodiscard]] std::map<std::uint64_t, std::shared_ptr<RuntimeMember>> members(bool ended_too);
+    [[nodiscard]] Members members(bool ended_too);
+    [[nodiscard]] Members members_with_lock(bool ended_too) const;
 
     const asio::any_io_executor executor_;
     const RuntimeOptions options_;

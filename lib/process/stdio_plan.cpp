@@ -1,17 +1,16 @@
 #include "stdio_plan.hpp"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
 
 #include "sys/descriptors.hpp"
+#include "sys/held_signal.hpp"
 
 namespace sandpipe::detail {
 namespace {
@@ -131,22 +130,12 @@ std::optional<wire::Failure> find_way_out(const StdioPlan& plan) {
 }
 
 long write_quietly(int fd, const char* data, std::size_t size) {
-    sigset_t pipe_signal;
-    sigset_t before;
-    sigset_t pending;
-    sigemptyset(&pipe_signal);
-    sigaddset(&pipe_signal, SIGPIPE);
-    ::sigpending(&pending);
-    ::pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+    sys::HeldSignal broken_pipe(SIGPIPE);
     ssize_t written;
     do written = ::write(fd, data, size);
     while (written < 0 && errno == EINTR);
     const long result = written < 0 ? -errno : written;
-    // The signal of a broken pipe goes to the writing thread (pipe(7)): it is taken here, unless one was
-    // there before.
-    constexpr timespec kNow{};
-    if (result == -EPIPE && !sigismember(&pending, SIGPIPE)) ::sigtimedwait(&pipe_signal, nullptr, &kNow);
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (result == -EPIPE) broken_pipe.take();
     return result;
 }
 

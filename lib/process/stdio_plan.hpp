@@ -20,8 +20,8 @@ struct StdioPlan {
     std::optional<wire::Failure> failure;  ///< a file or descriptor that cannot be used, or none left
 };
 
-/// Opens what `fields` asks for. The command's ends are ordinary blocking descriptors. Never blocks: a FIFO
-/// without a reader is a failure (ENXIO), one without a writer is empty until there is one.
+/// Opens what `fields` asks for. The command's ends are ordinary blocking descriptors. A FIFO never blocks it: one
+/// whose other end nobody has open is a failure (ENXIO).
 [[nodiscard]] StdioPlan plan_stdio(const InvocationFields& fields);
 
 /// The first of a sandboxed command's descriptors that is a way out of the sandbox: a socket that is not connected, or of

@@ -1,44 +1,14 @@
 #include <sandpipe/text.hpp>
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
+
+#include "process/utf8.hpp"
 
 namespace sandpipe {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
-/// The bytes that may follow a first byte: how many, and the range of the first of them (Unicode 3.9, table 3-7).
-struct Sequence {
-    std::size_t length = 0;  // 0: no first byte at all
-    std::uint8_t low = 0x80;
-    std::uint8_t high = 0xBF;
-};
-
-Sequence sequence_of(std::uint8_t first) noexcept {
-    if (first < 0x80) return {1};
-    if (first < 0xC2) return {};
-    if (first < 0xE0) return {2};
-    if (first == 0xE0) return {3, 0xA0, 0xBF};
-    if (first == 0xED) return {3, 0x80, 0x9F};
-    if (first < 0xF0) return {3};
-    if (first == 0xF0) return {4, 0x90, 0xBF};
-    if (first < 0xF4) return {4};
-    if (first == 0xF4) return {4, 0x80, 0x8F};
-    return {};
-}
-
-/// How many bytes at the front of `bytes` are a sequence or a beginning of one.
-std::size_t valid_prefix(std::string_view bytes, const Sequence& sequence) noexcept {
-    std::size_t count = 1;
-    for (; count < sequence.length && count < bytes.size(); ++count) {
-        const auto byte = static_cast<std::uint8_t>(bytes[count]);
-        const bool first = count == 1;
-        if (byte < (first ? sequence.low : 0x80) || byte > (first ? sequence.high : 0xBF)) break;
-    }
-    return count;
-}
 
 }  // namespace
 
@@ -49,14 +19,13 @@ std::string Utf8Decoder::decode(std::string_view bytes) {
     std::string text;
     text.reserve(input.size());
     for (std::string_view rest = input; !rest.empty();) {
-        const Sequence sequence = sequence_of(static_cast<std::uint8_t>(rest.front()));
-        const std::size_t count = valid_prefix(rest, sequence);
-        if (count < sequence.length && count == rest.size()) {
+        const detail::Utf8Unit unit = detail::utf8_unit(rest);
+        if (unit.kind == detail::Utf8::incomplete) {
             pending_ = rest;
             break;
         }
-        text.append(count == sequence.length ? rest.substr(0, count) : kReplacement);
-        rest.remove_prefix(count);
+        text.append(unit.kind == detail::Utf8::valid ? rest.substr(0, unit.length) : kReplacement);
+        rest.remove_prefix(unit.length);
     }
     return text;
 }

@@ -12,7 +12,8 @@ enum class Utf8 : std::uint8_t {
     invalid,
 };
 
-/// What stands at the beginning of a text. `length`: the bytes it takes; 1 for an invalid byte.
+/// What stands at the beginning of a text. `length`: the bytes it takes; of what is invalid those that one replacement
+/// character stands for (Unicode 3.9, "maximal subpart").
 struct Utf8Unit {
     Utf8 kind = Utf8::invalid;
     std::size_t length = 1;
@@ -48,7 +49,7 @@ inline Utf8Unit utf8_unit(std::string_view text) noexcept {
         const auto byte = static_cast<unsigned char>(text[i]);
         const unsigned char low = i == 1 ? lead.second_low : 0x80;
         const unsigned char high = i == 1 ? lead.second_high : 0xBF;
-        if (byte < low || byte > high) return {};
+        if (byte < low || byte > high) return {Utf8::invalid, i};
     }
     return {Utf8::valid, lead.size};
 }

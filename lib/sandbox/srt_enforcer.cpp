@@ -10,6 +10,7 @@
 
 #include "process/audit_trail.hpp"
 #include "process/command_core.hpp"
+#include "process/shielded.hpp"
 #include "process/start_request.hpp"
 #include "sandbox/cell_session.hpp"
 #include "sandbox/compile.hpp"
@@ -125,9 +126,11 @@ class SrtEnforcer final : public SandboxEnforcer {
     [[nodiscard]] const EnforcementReport& enforcement() const override { return facts_.report; }
     [[nodiscard]] const std::vector<std::string>& warnings() const override { return facts_.warnings; }
 
-    awaitable<void> close() override {
-        const auto runtime = runtime_;
-        const auto session = session_;
+    awaitable<void> close() override { return detail::shielded(close_session(runtime_, session_)); }
+
+  private:
+    static awaitable<void> close_session(std::shared_ptr<detail::RuntimeCore> runtime,
+                                         std::shared_ptr<CellSession> session) {
         session->refuse_starts();
         std::function<void(detail::Completion<bool>)> end = [runtime,
                                                              session](detail::Completion<bool> done) {
@@ -145,7 +148,6 @@ class SrtEnforcer final : public SandboxEnforcer {
         co_await detail::await_completion<bool>(std::move(leave));
     }
 
-  private:
     static awaitable<BinaryInvocation> wrap_in(std::shared_ptr<CellSession> session, SessionFacts facts,
                                                BinaryInvocation invocation) {
         InvocationFields& fields = invocation.fields();

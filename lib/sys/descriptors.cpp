@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "close_range.hpp"
+#include "held_signal.hpp"
 #include "raw_syscall.hpp"
 
 #ifndef MFD_EXEC
@@ -27,11 +28,15 @@ int lift_both(unique_fd& first, unique_fd& second) noexcept {
     return error < 0 ? error : lift(second);
 }
 
+/// Without the signal that would come beyond RLIMIT_FSIZE.
 int write_all(int fd, const char* bytes, std::size_t size) noexcept {
+    HeldSignal too_large(SIGXFSZ);
     while (size > 0) {
         const ssize_t written = ::write(fd, bytes, size);
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return -errno;
+        const int error = written < 0 ? errno : 0;
+        if (error == EFBIG) too_large.take();
+        if (error != 0) return -error;
         bytes += written;
         size -= static_cast<std::size_t>(written);
     }

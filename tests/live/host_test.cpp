@@ -52,6 +52,8 @@ TEST_F(HostKind, WithFewDescriptors) {
     expect_good({"host_few_descriptors"});
 }
 
+TEST_F(HostKind, WhoseEpollIsFull) { expect_good({"host_epoll_is_full"}); }
+
 TEST_F(HostKind, ThatIsInterruptedAllTheTime) { expect_good({"host_interrupted", std::to_string(rounds(200))}); }
 
 TEST_F(HostKind, WhoseThreadsTakeMemorySetHandlersAndChangeTheEnvironment) {

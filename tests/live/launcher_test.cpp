@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "process/runtime_core.hpp"
 #include "support/process_fixture.hpp"
 #include "support/run_program.hpp"
 
@@ -51,6 +52,22 @@ TEST_F(LauncherTest, SeveralTakeTurns) {
     use(options);
     for (int i = 0; i < 6; ++i) EXPECT_EQ(exec(command("true")).exit_code, 0);
     EXPECT_EQ(launchers_of(::getpid()).size(), 3U);
+}
+
+TEST_F(LauncherTest, ALoggerThatThrowsOrUsesTheRuntimeHarmsNothing) {
+    int called = 0;
+    RuntimeOptions options;
+    options.logger = [&](const LogRecord&) {
+        ++called;
+        (void)runtime().core()->launcher();
+        throw std::runtime_error("a full disk");
+    };
+    use(options);
+    EXPECT_EQ(exec(sh("echo one; exit 3")).exit_code, 3);
+    for (const pid_t launcher : launchers_of(::getpid())) ::kill(launcher, SIGKILL);
+    ASSERT_TRUE(eventually([] { return launchers_of(::getpid()).empty(); }));
+    EXPECT_EQ(exec(command("echo").args("again")).out, "again");
+    EXPECT_GT(called, 4);
 }
 
 TEST_F(LauncherTest, KilledItsCommandsAreLostAndTheNextStartsAnother) {

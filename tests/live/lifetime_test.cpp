@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <asio/experimental/awaitable_operators.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+
 #include <csignal>
 
 #include "support/process_fixture.hpp"
@@ -179,6 +183,21 @@ TEST_F(Lifetime, CloseStopsAndAwaitsEveryCommand) {
     EXPECT_THROW((void)start(command("true")), Error);
     run(runtime().close(), 1s);
     EXPECT_TRUE(eventually([this] { return own_processes().empty(); }, 1s)) << "the helpers end, too";
+}
+
+TEST_F(Lifetime, CloseOnceBegunGoesToItsEnd) {
+    StopPolicy policy;
+    policy.grace = 300ms;
+    const ResultBox box = spawn(sh("trap '' TERM; while :; do sleep .05; done").stop(policy));
+    ASSERT_TRUE(drive_until([this] { return own_commands().size() >= 2; }));
+    const auto close_or_time_out = [this]() -> awaitable<void> {
+        using namespace asio::experimental::awaitable_operators;
+        asio::steady_timer timer(io(), 50ms);
+        co_await (runtime().close() || timer.async_wait(asio::use_awaitable));
+    };
+    run(close_or_time_out(), 5s);
+    EXPECT_TRUE(own_commands().empty()) << "the loser has been awaited, too";
+    EXPECT_TRUE(eventually([this] { return own_processes().empty(); }, 1s));
 }
 
 TEST_F(Lifetime, CloseOfAnIdleRuntime) {

@@ -3,6 +3,7 @@
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <array>
 
 #include "support/process_fixture.hpp"
@@ -50,6 +51,14 @@ class OutputOrder : public ProcessFixture {
     std::vector<OutputEvent> events_of(BinaryInvocation invocation) {
         CommandStream stream = start(std::move(invocation));
         return run(all_events(stream), 60s);
+    }
+    awaitable<std::vector<OutputEvent>> taken_slowly(CommandStream& stream) {
+        std::vector<OutputEvent> events;
+        while (auto event = co_await stream.next()) {
+            events.push_back(std::move(*event));
+            co_await pause(2ms);
+        }
+        co_return events;
     }
     awaitable<void> pause(std::chrono::milliseconds time) {
         asio::steady_timer timer(io(), time);
@@ -117,6 +126,19 @@ TEST_F(OutputOrder, AConsumerThatComesLateHoldsTheCommandUpAndLosesNothing) {
     std::size_t most = 0;
     constexpr std::size_t bytes_in_all = 100'000'000;
     EXPECT_EQ(run(count_bytes(stream, most), 60s), bytes_in_all);
+}
+
+TEST_F(OutputOrder, AFloodOfOneStreamDoesNotKeepTheOtherOutOfTheQueue) {
+    CommandStream stream = start(sh("head -c 20000000 /dev/zero & sleep .3; echo e >&2; wait"));
+    run(pause(1s));
+    const auto events = run(taken_slowly(stream), 60s);
+    const auto complaint = std::find_if(events.begin(), events.end(), [](const OutputEvent& event) {
+        const auto* chunk = std::get_if<OutputChunk>(&event);
+        return chunk && chunk->stream == StreamTag::err;
+    });
+    ASSERT_NE(complaint, events.end());
+    EXPECT_LT(text_of({events.begin(), complaint}, StreamTag::out).size(), 4'000'000U);
+    EXPECT_EQ(text_of(events, StreamTag::out).size(), 20'000'000U);
 }
 
 TEST_F(OutputOrder, OrderOfArrivalDoesNotDependOnWhenTheConsumerAsks) {
