@@ -24,7 +24,7 @@ enum class LogLevel { debug, info, warning, error };
 struct LogRecord {
     LogLevel level = LogLevel::info;
     std::uint64_t command_id = 0;  ///< 0 where it is about no single command
-    std::string_view text;         ///< valid during the call
+    std::string_view text;         ///< one line, escaped where a command chose it; valid during the call
 };
 
 struct RuntimeOptions {

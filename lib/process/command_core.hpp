@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "process/completion.hpp"
+#include "process/denial_fold.hpp"
 #include "process/limited_output.hpp"
 #include "process/output_sequencer.hpp"
 #include "process/pipe_drain.hpp"
@@ -141,6 +142,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     void on_socket_holder(const wire::SocketHolder& message);
     void end_searches();
     void add_denial(Denial denial);
+    void tell_folded_hosts();
 
     // command_pipes.cpp: stdin, stdout, stderr, and who waits for them
     void read_when_ready(std::size_t pipe);
@@ -196,6 +198,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     OutputSequencer sequencer_;
     std::map<std::uint64_t, std::shared_ptr<SocketSearch>> searches_;  // which the init has not answered
     std::uint64_t last_search_ = 0;
+    DenialFold refused_hosts_;  // the init folds its own
     std::array<LimitedOutput, 2> output_;
 
     std::string input_;

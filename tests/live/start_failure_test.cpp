@@ -178,6 +178,7 @@ TEST_F(WrongInvocation, NulInTheNameOfAFileIsRefused) {
 TEST_F(WrongInvocation, StreamsRefuseTheSame) {
     EXPECT_THROW((void)start(command("")), Error);
     EXPECT_THROW((void)start(marking().timeout(0s)), Error);
+    EXPECT_THROW((void)start(marking().limit(OutputLimit{10, OnOverflow::keep_head_and_tail})), Error);
 }
 
 TEST_F(WrongInvocation, DescriptorsThatAreNotOpenThrowAtOnce) {

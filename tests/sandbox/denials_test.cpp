@@ -23,6 +23,14 @@ class Denials : public SandboxTest {
     }
 };
 
+TEST_F(Denials, NamesNoMoreRootsThanCanBeRead) {
+    host("cd w; for i in $(seq 70); do mkdir r$i; done");
+    Session session = open(writable({"r*"}));
+    const auto outside = denials_of(session, "create", "../o/made");
+    ASSERT_EQ(outside.size(), 1u);
+    EXPECT_EQ(outside[0].writable_roots.size(), 64u);
+}
+
 TEST_F(Denials, EachTellsTheWholeStory) {
     Session session = open(denying());
     const auto outside = denials_of(session, "create", "../o/dir/../made");
