@@ -96,6 +96,20 @@ void CommandCore::stop() {
     on_strand([](CommandCore& core) { core.request_stop(Cause::cancelled); });
 }
 
+void CommandCore::request_end() {
+    on_strand([](CommandCore& core) {
+        core.closing_ = true;
+        core.request_stop(Cause::cancelled);
+        core.leave_when_closing();
+    });
+}
+
+/// What the processes have left in a stream may wait for its consumer, but nobody waits for that one.
+void CommandCore::leave_when_closing() {
+    const bool ended = ended_ || lost_ || stop_.abandoned();
+    if (closing_ && ended && mode_ == Mode::streamed) runtime_->leave(id_);
+}
+
 void CommandCore::end_at_once() {
     on_strand([](CommandCore& core) {
         core.request_stop(Cause::cancelled);
@@ -206,6 +220,7 @@ void CommandCore::on_end(EndStatus status) {
     for (std::size_t pipe = 0; pipe < 2; ++pipe)
         if (io_ && io_->output[pipe]) on_readable(pipe);
     look_after_drain();
+    leave_when_closing();
 }
 
 // ---- Stopping ----

@@ -83,7 +83,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
 
     [[nodiscard]] bool is_command() const noexcept override { return true; }
     [[nodiscard]] const Session* session() const noexcept override { return fields_.session.get(); }
-    void request_end() override { stop(); }
+    void request_end() override;
     void release_io() noexcept override;
     void look_for_socket(std::shared_ptr<SocketSearch> search) override;
 
@@ -135,6 +135,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     void fill_in_facts();
     [[nodiscard]] CommandResult result() const;
     void on_end(EndStatus status);
+    void leave_when_closing();
 
     // command_denials.cpp: what was refused, and where it stands in the stream
     void on_denied(const wire::Denied& message);
@@ -187,6 +188,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     std::atomic<bool> program_started_{false};
     bool settled_ = false;
     bool discarding_ = false;
+    bool closing_ = false;  // the Runtime or the session waits for the end of its processes
     bool paused_ = false;
     std::array<bool, 2> reading_{};
     std::array<std::uint64_t, 2> read_bytes_{};

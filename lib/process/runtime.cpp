@@ -25,6 +25,9 @@
 #include "process/shielded.hpp"
 #include "wire/relay_messages.hpp"
 
+// For awaitable.hpp: what the library was built with.
+extern "C" const char SANDPIPE_BUILT_WITH_ASIO(ASIO_VERSION) = 0;
+
 namespace sandpipe {
 namespace detail {
 namespace {

@@ -99,7 +99,7 @@ std::string program_hint(const wire::Failure& failure, const wire::StartCommand&
     if (failure.error == ETXTBSY) return "another process still has it open for writing";
     const std::string& name = request.argv.front();
     if (name.find('/') != std::string::npos)
-        return failure.error == ENOENT ? "a relative path is relative to the command's cwd" : "";
+        return failure.error == ENOENT && name.front() != '/' ? "a relative path is relative to the command's cwd" : "";
     if (name.size() > NAME_MAX) return "no file has a name of " + std::to_string(name.size()) + " bytes";
     return "not found in the command's PATH" + passed_over(failure);
 }

@@ -18,7 +18,8 @@ using ::testing::HasSubstr;
 class StartFailure : public StartFailureFixture {};
 
 TEST_F(StartFailure, MissingProgram) {
-    expect_failure(refused(command("/no/such/program")), Stage::program, ENOENT, "/no/such/program", "cwd");
+    expect_failure(refused(command("/no/such/program")), Stage::program, ENOENT, "/no/such/program", "");
+    expect_failure(refused(command("no/such/program")), Stage::program, ENOENT, "no/such/program", "cwd");
     expect_failure(refused(command("no-such-program-anywhere")), Stage::program, ENOENT,
                    "no-such-program-anywhere", "PATH");
     write_file(place("file"), "");
