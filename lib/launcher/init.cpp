@@ -23,16 +23,6 @@
 namespace sandpipe::launcher {
 namespace {
 
-ConfineSteps confine_steps(const Confinement& confinement) {
-    ConfineSteps steps;
-    steps.inner_ruleset = confinement.inner_ruleset ? confinement.inner_ruleset.get() : -1;
-    steps.filter.len = static_cast<unsigned short>(confinement.filter.size());
-    steps.filter.filter = const_cast<sock_filter*>(confinement.filter.data());
-    steps.wait_killable = confinement.facts.wait_killable;
-    steps.notify = confinement.facts.denials;
-    return steps;
-}
-
 class Init {
   public:
     Init(const wire::SessionPlan& plan, const Confinement& confinement, unique_fd socket, rlimit open_files,

@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "launcher/directory_of.hpp"
+
 namespace sandpipe::launcher {
 namespace {
 
@@ -32,11 +34,6 @@ Judgement on_behalf(const wire::AccessRules& rules, Judgement judgement) {
 }
 
 bool denies(const Judgement& judgement) { return judgement.decision == Decision::deny; }
-
-std::string_view directory_of(std::string_view place) {
-    const std::size_t slash = place.rfind('/');
-    return place.substr(0, slash == 0 ? 1 : slash);
-}
 
 /// The entry at `site` itself is made, removed or moved. That changes the directory it stands in, which the name of a
 /// writable root, or of a node of the session's own /dev, does not share. A new repository is a directory like others here.

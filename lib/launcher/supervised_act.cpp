@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "launcher/file_mask.hpp"
+#include "launcher/own_descriptor.hpp"
 #include "launcher/supervised_attempt.hpp"
 #include "launcher/supervised_interpreter.hpp"
 #include "sys/elf.hpp"
@@ -21,9 +22,19 @@ constexpr int kAttempts = 8;
 
 /// What cannot be looked at is taken for one.
 bool is_program(int object) {
-    const std::string path = "/proc/self/fd/" + std::to_string(object);
-    const unique_fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const unique_fd file(::open(OwnDescriptor(object).path(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     return !file || sys::read_program_facts(file.get()).is_program;
+}
+
+/// What the kernel says of flags before it looks at the path: EINVAL for those that mean nothing together, and of openat2(2)
+/// for those that it does not know.
+int check_how(const Call& call) {
+    const open_how& how = call.how;
+    const long error =
+        call.row->number == __NR_openat2
+            ? sys::raw_syscall(SYS_openat2, AT_FDCWD, sys::word(""), sys::word(&how), sizeof how)
+            : sys::raw_syscall(SYS_openat, AT_FDCWD, sys::word(""), static_cast<long>(how.flags), static_cast<long>(how.mode));
+    return error == -EINVAL ? -EINVAL : 0;
 }
 
 }  // namespace
@@ -46,6 +57,7 @@ Answer Attempt::unreachable(Resolver& resolver, int error) const {
 }
 
 Answer Attempt::open() {
+    if (const int error = check_how(call_); error < 0) return refused(error);
     // openat2(2): nothing can be made with it, and what is cached here need not be for the caller.
     if (call_.how.resolve & RESOLVE_CACHED) return rules_.writes_on_behalf() ? refused(-EAGAIN) : Answer{};
     const bool is_new_only = (call_.how.flags & O_CREAT) && (call_.how.flags & O_EXCL);
@@ -99,16 +111,15 @@ int Attempt::open_again(const Spot& spot, unique_fd& file) {
     how.flags &= ~std::uint64_t{O_NOFOLLOW} & ~(is_temporary ? 0 : std::uint64_t{O_CREAT | O_EXCL});
     how.flags |= O_CLOEXEC | O_NONBLOCK;
     const FileMask masked(mask);
-    const std::string path = "/proc/self/fd/" + std::to_string(spot.object.get());
-    file.reset(::open(path.c_str(), static_cast<int>(how.flags), static_cast<mode_t>(how.mode)));
+    const OwnDescriptor object(spot.object.get());
+    file.reset(::open(object.path(), static_cast<int>(how.flags), static_cast<mode_t>(how.mode)));
     if (!file) return -errno;
     const bool waits = !(call_.how.flags & O_NONBLOCK);
     return waits ? result_of(::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK)) : 0;
 }
 
 int Attempt::truncate(const Spot& spot) {
-    const std::string path = "/proc/self/fd/" + std::to_string(spot.object.get());
-    const unique_fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
+    const unique_fd file(::open(OwnDescriptor(spot.object.get()).path(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
     return file ? result_of(::ftruncate(file.get(), call_.length)) : -errno;
 }
 
@@ -153,8 +164,7 @@ Answer Attempt::change_mode() {
     Spot spot;
     if (const int error = find_changed(resolver, spot); error < 0) return unreachable(resolver, error);
     return settle(judge_mode(rules_, site_of(spot)), spot, {}, [&] {
-        const std::string path = "/proc/self/fd/" + std::to_string(spot.object.get());
-        return result_of(::chmod(path.c_str(), call_.mode & 07777));
+        return result_of(::chmod(OwnDescriptor(spot.object.get()).path(), call_.mode & 07777));
     });
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "launcher/file_mask.hpp"
+#include "launcher/own_descriptor.hpp"
 #include "launcher/supervised_attempt.hpp"
 #include "launcher/tree_search.hpp"
 
@@ -114,8 +115,7 @@ Answer Attempt::link() {
     if (call_.flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) return refused(-EINVAL);
     Answer answer = settle(judge_link(rules_, from.site(), to.site()), from, to, [&] {
         const bool by_name = from.directory && !(call_.flags & AT_SYMLINK_FOLLOW);
-        const std::string source =
-            by_name ? from.last() : "/proc/self/fd/" + std::to_string(from.object.get());
+        const std::string source = by_name ? from.last() : OwnDescriptor(from.object.get()).path();
         return result_of(::linkat(from.directory.get(), source.c_str(), to.directory.get(), to.last().c_str(),
                                   by_name ? 0 : AT_SYMLINK_FOLLOW));
     });
