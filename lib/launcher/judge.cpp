@@ -86,22 +86,21 @@ Judgement judge_arrival(const wire::AccessRules& rules, const Site& site, Kind k
     return kPerform;
 }
 
-/// renameat2(2) as it is now: what later kernels may add is not judged here.
-bool makes_sense(unsigned flags) {
-    return flags == 0 || flags == RENAME_NOREPLACE || flags == RENAME_EXCHANGE || flags == RENAME_WHITEOUT ||
-           flags == (RENAME_WHITEOUT | RENAME_NOREPLACE);
-}
-
 Judgement judge_new_file(const wire::AccessRules& rules, std::uint64_t flags, const Site& site) {
     if (!(flags & O_CREAT)) return kProceed;
-    // Neither makes anything: EISDIR, and EINVAL since 6.4 (before, Landlock refuses).
-    if (site.slashed || (flags & O_DIRECTORY)) return kProceed;
+    // Nothing is made: EINVAL since 6.4 (before, Landlock refuses).
+    if (flags & O_DIRECTORY) return kProceed;
     // Nobody can make a file there: it is missing, not forbidden.
     if (wire::holds("/proc", site.place)) return kProceed;
     return judge_entry(rules, site);
 }
 
 }  // namespace
+
+bool is_rename(unsigned flags) noexcept {
+    return flags == 0 || flags == RENAME_NOREPLACE || flags == RENAME_EXCHANGE || flags == RENAME_WHITEOUT ||
+           flags == (RENAME_WHITEOUT | RENAME_NOREPLACE);
+}
 
 bool asks_to_write(std::uint64_t flags) noexcept {
     constexpr std::uint64_t kTemporary = O_TMPFILE & ~O_DIRECTORY;
@@ -113,6 +112,8 @@ Judgement judge_open(const wire::AccessRules& rules, std::uint64_t flags, const 
     // An unnamed file in a directory: it gets a name by link, if at all.
     if ((flags & O_TMPFILE) == O_TMPFILE)
         return site.kind == Kind::directory ? on_behalf(rules, judge_change(rules, site)) : kProceed;
+    // No file is made where a slash follows the name: EISDIR, whatever stands there.
+    if ((flags & O_CREAT) && site.slashed) return kProceed;
     if (site.kind == Kind::missing) return judge_new_file(rules, flags, site);
     if ((flags & O_CREAT) && (flags & O_EXCL)) return refuse(EEXIST);
     // The kernel says EISDIR, ELOOP, ENXIO and ENOTDIR before anything else.
@@ -190,7 +191,7 @@ Judgement judge_rename(const wire::AccessRules& rules, const Rename& rename) {
     const Site& from = rename.from;
     const Site& to = rename.to;
     const bool exchange = (rename.flags & RENAME_EXCHANGE) != 0;
-    if (!makes_sense(rename.flags)) return refuse(EINVAL);
+    if (!is_rename(rename.flags)) return refuse(EINVAL);
     if (!from.ordinary || !to.ordinary) return kPerform;
     if (from.kind == Kind::missing || (exchange && to.kind == Kind::missing)) return refuse(ENOENT);
     if ((rename.flags & RENAME_NOREPLACE) && to.kind != Kind::missing) return refuse(EEXIST);

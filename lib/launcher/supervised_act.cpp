@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "launcher/call_arguments.hpp"
 #include "launcher/file_mask.hpp"
 #include "launcher/own_descriptor.hpp"
 #include "launcher/supervised_attempt.hpp"
@@ -24,17 +25,6 @@ constexpr int kAttempts = 8;
 bool is_program(int object) {
     const unique_fd file(::open(OwnDescriptor(object).path(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     return !file || sys::read_program_facts(file.get()).is_program;
-}
-
-/// What the kernel says of flags before it looks at the path: EINVAL for those that mean nothing together, and of openat2(2)
-/// for those that it does not know.
-int check_how(const Call& call) {
-    const open_how& how = call.how;
-    const long error =
-        call.row->number == __NR_openat2
-            ? sys::raw_syscall(SYS_openat2, AT_FDCWD, sys::word(""), sys::word(&how), sizeof how)
-            : sys::raw_syscall(SYS_openat, AT_FDCWD, sys::word(""), static_cast<long>(how.flags), static_cast<long>(how.mode));
-    return error == -EINVAL ? -EINVAL : 0;
 }
 
 }  // namespace
@@ -57,7 +47,6 @@ Answer Attempt::unreachable(Resolver& resolver, int error) const {
 }
 
 Answer Attempt::open() {
-    if (const int error = check_how(call_); error < 0) return refused(error);
     // openat2(2): nothing can be made with it, and what is cached here need not be for the caller.
     if (call_.how.resolve & RESOLVE_CACHED) return rules_.writes_on_behalf() ? refused(-EAGAIN) : Answer{};
     const bool is_new_only = (call_.how.flags & O_CREAT) && (call_.how.flags & O_EXCL);
@@ -159,7 +148,6 @@ int Attempt::find_changed(Resolver& resolver, Spot& spot) const {
 }
 
 Answer Attempt::change_mode() {
-    if (call_.flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) return refused(-EINVAL);
     Resolver resolver(caller_);
     Spot spot;
     if (const int error = find_changed(resolver, spot); error < 0) return unreachable(resolver, error);
@@ -191,6 +179,7 @@ Answer Attempt::map() {
 
 Answer answer_call(const wire::AccessRules& rules, NewRepositories& repositories, const MountIds& foreign_mounts,
                    const Caller& caller, const Call& call, const StillWaiting& still_waiting) {
+    if (const int error = check_arguments(call); error < 0) return refused(error);
     Attempt attempt(rules, repositories, foreign_mounts, caller, call, still_waiting);
     switch (call.row->act) {
         case Act::open:

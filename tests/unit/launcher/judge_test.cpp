@@ -101,6 +101,7 @@ TEST(JudgeOpen, OtherReasonsComeFirst) {
     EXPECT_EQ(open(O_WRONLY | O_NOFOLLOW, at("/etc/link", Kind::symlink)), proceed());
     EXPECT_EQ(open(O_WRONLY, at("/run/socket", Kind::socket)), proceed());
     EXPECT_EQ(open(O_WRONLY, slashed("/etc/x", Kind::file)), proceed());
+    EXPECT_EQ(open(O_WRONLY | O_CREAT | O_EXCL, slashed("/etc/x", Kind::file)), proceed()) << "EISDIR";
 }
 
 TEST(JudgeOpen, UnnamedFiles) {
