@@ -122,7 +122,9 @@ Judgement judge_open(const wire::AccessRules& rules, std::uint64_t flags, const 
     if (site.slashed || (flags & O_DIRECTORY)) return kProceed;
     // Only O_CREAT was asked for, and that is done already.
     if (!asks_to_write(flags & ~std::uint64_t{O_CREAT})) return kProceed;
-    return judge_truncate(rules, site);
+    Judgement judgement = judge_truncate(rules, site);
+    const bool writes = (flags & O_ACCMODE) != O_RDONLY;
+    return site.kind == Kind::fifo && writes ? on_behalf(rules, std::move(judgement)) : judgement;
 }
 
 /// Whether it exists does not matter: what is below a denied place shows to nobody.
@@ -148,7 +150,7 @@ Judgement judge_mode(const wire::AccessRules& rules, const Site& site) {
 
 Judgement judge_truncate(const wire::AccessRules& rules, const Site& site) {
     Judgement judgement = judge_change(rules, site);
-    // Devices and FIFOs mean something to their opener, and may block.
+    // Devices mean something to their opener, and may block; a FIFO has no length.
     return site.kind == Kind::file && !site.slashed ? on_behalf(rules, std::move(judgement)) : judgement;
 }
 

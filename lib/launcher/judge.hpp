@@ -10,7 +10,7 @@
 /// The supervisor's judgement: what to do about a call once it is known where its paths lead. Pure.
 namespace sandpipe::launcher {
 
-enum class Kind : std::uint8_t { missing, file, directory, symlink, socket, device };
+enum class Kind : std::uint8_t { missing, file, directory, symlink, socket, fifo, device };
 
 /// What a judgement needs to know of a place.
 struct Site {

@@ -15,6 +15,9 @@ namespace sandpipe::launcher {
 namespace {
 
 constexpr std::size_t kMostSettings = 64 * 1024;
+// No command of any session may open a file of this name for writing, as it may any other here; and git does not look at it
+// by itself.
+constexpr const char* kProtectedName = "config.worktree";
 constexpr std::size_t kMostRepositories = 64;  // of one command at one time
 
 /// `path` from `from` is the very directory `directory`.
@@ -119,11 +122,11 @@ int put_settings(const std::string& settings, const Spot& from, const Spot& to) 
     struct stat before {};
     if (::fstat(from.object.get(), &before) < 0) return -errno;
     const int directory = to.directory.get();
-    const char* lock = from.name.c_str();
-    if (::unlinkat(directory, lock, 0) < 0) return -errno;
-    int error = make_file(directory, lock, settings, before.st_mode & 0777);
-    if (error == 0 && ::renameat(directory, lock, directory, to.name.c_str()) < 0) error = -errno;
-    if (error < 0) ::unlinkat(directory, lock, 0);
+    int error = make_file(directory, kProtectedName, settings, before.st_mode & 0777);
+    if (error == -EEXIST) return error;
+    if (error == 0 && ::renameat(directory, kProtectedName, directory, to.name.c_str()) < 0) error = -errno;
+    if (error < 0) ::unlinkat(directory, kProtectedName, 0);
+    if (error == 0 && ::unlinkat(directory, from.name.c_str(), 0) < 0) error = -errno;
     return error;
 }
 

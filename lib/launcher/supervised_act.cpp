@@ -58,12 +58,17 @@ Answer Attempt::open() {
                                         : resolver.find_target(call_.directory, call_.path, spot);
         if (error < 0) return unreachable(resolver, error);
         unique_fd file;
+        bool waits = false;
         Answer answer = settle(judge_open(rules_, call_.how.flags, site_of(spot)), spot, {}, [&] {
-            return spot.kind == Kind::missing ? open_new(spot, file) : open_again(spot, file);
+            const int opened = spot.kind == Kind::missing ? open_new(spot, file) : open_again(spot, file);
+            // fifo(7): who asked for no waiting is told that nobody reads it.
+            waits = opened == -ENXIO && spot.kind == Kind::fifo && !(call_.how.flags & O_NONBLOCK);
+            return waits ? 0 : opened;
         });
         const bool raced = answer.judgement == Judgement{Decision::refuse, EEXIST, {}} && !is_new_only;
         if (raced) continue;
-        answer.file = std::move(file);
+        answer.file = waits ? std::move(spot.object) : std::move(file);
+        answer.waits = waits;
         if (spot.kind == Kind::missing) answer.made = std::move(spot);
         return answer;
     }

@@ -31,6 +31,8 @@ Kind kind_of(mode_t mode) {
             return Kind::symlink;
         case S_IFSOCK:
             return Kind::socket;
+        case S_IFIFO:
+            return Kind::fifo;
         default:
             return Kind::device;
     }

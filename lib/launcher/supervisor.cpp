@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "launcher/architecture.hpp"
 #include "launcher/denied_message.hpp"
@@ -122,6 +123,10 @@ void Supervisor::handle_socket(const NotifiedCall& row, const seccomp_notif& not
 }
 
 bool Supervisor::on_child(pid_t pid) {
+    const auto on_open = [this](std::uint64_t cookie, const Call& call, unique_fd file, int error) {
+        on_opened(cookie, call, std::move(file), error);
+    };
+    if (opens_.on_child(pid, on_open)) return true;
     return sockets_.connector().on_child(
         pid, [this](std::uint64_t cookie, int error) { (void)respond(cookie, -error); });
 }
@@ -137,6 +142,7 @@ void Supervisor::handle_file(const NotifiedCall& row, const seccomp_notif& notif
         case Decision::deny:
             return deny(notification, caller, denied_message(call, result));
         case Decision::perform:
+            if (result.waits) return open_later(notification, call, std::move(result.file));
             if (result.file) return install(notification, call, std::move(result));
             if (!respond(notification.id, 0)) keep_done(notification, call, std::move(result));
     }
@@ -194,6 +200,20 @@ void Supervisor::install(const seccomp_notif& notification, const Call& call, An
     if (error == -ENOENT || error == -ESRCH) return keep_done(notification, call, std::move(answer));
     if (const SessionLock::Held held(lock_); held) unmake(answer);
     (void)respond(notification.id, -error);
+}
+
+void Supervisor::open_later(const seccomp_notif& notification, const Call& call, unique_fd fifo) {
+    opens_.end_unless([this](std::uint64_t other) { return is_valid(other); });
+    const int error = opens_.start(notification, call, std::move(fifo));
+    if (error < 0) (void)respond(notification.id, -error);
+}
+
+void Supervisor::on_opened(std::uint64_t cookie, const Call& call, unique_fd file, int error) {
+    Answer answer;
+    answer.file = std::move(file);
+    if (error == 0) error = hand_over(cookie, call, answer);
+    // Who is gone gets nothing, and who was interrupted asks again.
+    if (error < 0 && error != -ENOENT && error != -ESRCH) (void)respond(cookie, -error);
 }
 
 void Supervisor::keep_done(const seccomp_notif& notification, const Call& call, Answer answer) {

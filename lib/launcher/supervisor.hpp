@@ -16,6 +16,7 @@
 #include "launcher/session_lock.hpp"
 #include "launcher/supervised_act.hpp"
 #include "launcher/supervised_socket.hpp"
+#include "launcher/waiting_opens.hpp"
 #include "wire/messages.hpp"
 #include "wire/session_plan.hpp"
 
@@ -29,7 +30,7 @@ struct SupervisorSupport {
 
 /// Answers the notified system calls of one command (seccomp_unotify(2)). Lives in the init, is
 /// single-threaded, and waits for nobody whom the command or the host could stop: a refused call waits for the host's
-/// acknowledgement as a pending id, and a connect that may block in a child, while others are answered. What it does wait
+/// acknowledgement as a pending id, and a connect or an open that may block in a child, while others are answered. What it does wait
 /// for is the disk, for a file that it makes or opens, and the session's lock, which other supervisors hold as long.
 class Supervisor {
   public:
@@ -66,6 +67,8 @@ class Supervisor {
     void on_notification(bool started);
     /// A child of this process has been reaped: true if it worked for a call, which ends now.
     bool on_child(pid_t pid);
+    /// Then this process must not serve another command (WaitingOpens).
+    [[nodiscard]] bool is_spoiled() const noexcept { return opens_.is_spoiled(); }
     /// Tells the host of the refused calls that no Denial has stood for yet. To be called at the command's end.
     void report_folded();
     /// The host has noted the place of denial `id`: the call fails now. An unknown id is ignored.
@@ -89,6 +92,8 @@ class Supervisor {
     [[nodiscard]] bool is_valid(std::uint64_t cookie) const;
     [[nodiscard]] int hand_over(std::uint64_t cookie, const Call& call, const Answer& answer);
     void install(const seccomp_notif& notification, const Call& call, Answer answer);
+    void open_later(const seccomp_notif& notification, const Call& call, unique_fd fifo);
+    void on_opened(std::uint64_t cookie, const Call& call, unique_fd file, int error);
     void keep_done(const seccomp_notif& notification, const Call& call, Answer answer);
     [[nodiscard]] bool is_pending_again(const seccomp_notif& notification);
     void deny(const seccomp_notif& notification, const Caller& caller, wire::Denied denied);
@@ -105,6 +110,7 @@ class Supervisor {
     MountIds foreign_mounts_;
     SocketRegistry registry_;
     SocketSupervisor sockets_;
+    WaitingOpens opens_;
     unique_fd listener_;
     std::vector<std::uint64_t> buffer_;  // one notification, as large as this kernel's are
     bool started_ = true;

@@ -297,6 +297,22 @@ TEST_F(UnixSockets, AConnectThatWaitsHoldsNobodyUp) {
     EXPECT_EQ(session.sh("true").code(), 0);
 }
 
+// What begins to wait in a connect just when its command ends does not keep it from ending.
+TEST_F(UnixSockets, ACommandEndsWhateverBeginsToConnect) {
+    ignore_below("w");
+    Session session = open();
+    for (int i = 0; i < rounds(30); ++i) {
+        const Ran ran = session.run(Session::python_command(
+            "import os,socket\n"
+            "if os.path.exists('s'): os.unlink('s')\n"
+            "l=socket.socket(socket.AF_UNIX); l.bind('s'); l.listen(0)\n"
+            "for i in range(8):\n"
+            "  if os.fork()==0:\n"
+            "    while True: socket.socket(socket.AF_UNIX).connect('s')\n").timeout(std::chrono::seconds(60)));
+        ASSERT_EQ(ran.result.cause, Cause::finished) << ran.err;
+    }
+}
+
 TEST_F(UnixSockets, SocketsOfTheHostAreNoDescriptorsOfACommand) {
     Session session = open();
     int pair[2];

@@ -317,6 +317,9 @@ TEST(JudgeInit, ExistingFilesAreOpenedOnBehalf) {
     for (const int flags : {O_WRONLY, O_RDWR, O_RDONLY | O_TRUNC, O_WRONLY | O_CREAT})
         EXPECT_EQ(judge_open(kInit, static_cast<std::uint64_t>(flags), at("/n/f", Kind::file)), perform()) << flags;
     EXPECT_EQ(judge_open(kInit, O_TMPFILE | O_WRONLY, at("/n", Kind::directory)), perform());
+    EXPECT_EQ(judge_open(kInit, O_WRONLY, at("/n/fifo", Kind::fifo)), perform());
+    EXPECT_EQ(judge_open(kInit, O_RDONLY | O_TRUNC, at("/n/fifo", Kind::fifo)), proceed()) << "that writes nothing, and may wait";
+    EXPECT_EQ(judge_open(kRules, O_WRONLY, at("/w/fifo", Kind::fifo)), proceed());
     EXPECT_EQ(judge_open(kInit, O_RDONLY, at("/n/f", Kind::file)), proceed());
     EXPECT_EQ(judge_open(kInit, O_WRONLY, at("/n/f", Kind::device)), proceed());
     EXPECT_EQ(judge_open(kInit, O_WRONLY, at("/n/.git/config", Kind::file)), denied("config"));
