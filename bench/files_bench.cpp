@@ -148,7 +148,7 @@ void real_build(benchmark::State& state) {
 }
 
 BENCHMARK(create_heavy)->Iterations(20)->UseManualTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(open_heavy)->Arg(0)->Arg(1)->Iterations(20)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(open_heavy)->Arg(0)->Arg(1)->Iterations(40)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(real_build)->Iterations(6)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
