@@ -86,8 +86,15 @@ Judgement judge_arrival(const wire::AccessRules& rules, const Site& site, Kind k
     return kPerform;
 }
 
+/// Nothing is there to be changed. Where that is denied the kernel is not left to find out: by then another session, or
+/// the host, may have made it.
+Judgement judge_missing(const wire::AccessRules& rules, const Site& site) {
+    const bool is_open = wire::holds("/proc", site.place) || rules.write(site.place, site.initial).allowed;
+    return is_open ? kProceed : refuse(ENOENT);
+}
+
 Judgement judge_new_file(const wire::AccessRules& rules, std::uint64_t flags, const Site& site) {
-    if (!(flags & O_CREAT)) return kProceed;
+    if (!(flags & O_CREAT)) return judge_missing(rules, site);
     // Nothing is made: EINVAL since 6.4 (before, Landlock refuses).
     if (flags & O_DIRECTORY) return kProceed;
     // Nobody can make a file there: it is missing, not forbidden.
@@ -136,7 +143,8 @@ Judgement judge_read(const wire::AccessRules& rules, std::string_view place) {
 }
 
 Judgement judge_change(const wire::AccessRules& rules, const Site& site) {
-    if (site.kind == Kind::missing || site.place.empty()) return kProceed;
+    if (site.kind == Kind::missing) return judge_missing(rules, site);
+    if (site.place.empty()) return kProceed;
     if (site.slashed && site.kind != Kind::directory) return kProceed;
     return judge_write(rules, site, kProceed);
 }

@@ -78,7 +78,7 @@ TEST(JudgeOpen, NewFiles) {
     EXPECT_EQ(open(kMake, at("/etc/x", Kind::missing)), outside());
     EXPECT_EQ(open(kMake, at("/w/.env", Kind::missing)), denied("env"));
     EXPECT_EQ(open(kMake | O_EXCL, at("/w/.env", Kind::missing)), denied("env"));
-    EXPECT_EQ(open(O_WRONLY, at("/etc/x", Kind::missing)), proceed());
+    EXPECT_EQ(open(O_WRONLY, at("/etc/x", Kind::missing)), refuse(ENOENT)) << "not there, and not forbidden";
     EXPECT_EQ(open(kMake, slashed("/etc/x", Kind::missing)), proceed());
     EXPECT_EQ(open(kMake | O_DIRECTORY, at("/w/x", Kind::missing)), proceed());
     EXPECT_EQ(open(kMake, at("/proc/1/x", Kind::missing)), proceed());
@@ -114,7 +114,9 @@ TEST(JudgeChange, ByThePlace) {
     EXPECT_EQ(judge_change(kRules, at("/w/x", Kind::file)), proceed());
     EXPECT_EQ(judge_change(kRules, at("/etc/x", Kind::file)), outside());
     EXPECT_EQ(judge_change(kRules, at("/w/.env", Kind::symlink)), denied("env"));
-    EXPECT_EQ(judge_change(kRules, at("/etc/x", Kind::missing)), proceed());
+    EXPECT_EQ(judge_change(kRules, at("/w/x", Kind::missing)), proceed());
+    EXPECT_EQ(judge_change(kRules, at("/etc/x", Kind::missing)), refuse(ENOENT)) << "it may be made in a moment";
+    EXPECT_EQ(judge_change(kRules, at("/w/.env", Kind::missing)), refuse(ENOENT));
     EXPECT_EQ(judge_change(kRules, at("", Kind::file)), proceed());
 }
 
