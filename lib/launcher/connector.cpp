@@ -1,21 +1,16 @@
 #include "connector.hpp"
 
 #include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
 #include <sys/syscall.h>
 
-#include <array>
 #include <cerrno>
+#include <memory>
 #include <utility>
 
 #include "sys/raw_syscall.hpp"
 
 namespace sandpipe::launcher {
 namespace {
-
-constexpr std::size_t kMostWaiting = 256;  // connects that block at one time, of one command
-constexpr std::size_t kStackBytes = 8 * 1024;
 
 bool may_block(int socket) {
     int type = 0;
@@ -27,54 +22,19 @@ bool may_block(int socket) {
 
 }  // namespace
 
-struct Connector::Work {
-    Request request;
-    int result = -EINTR;  // what it stays if its child is killed
-    alignas(16) std::array<char, kStackBytes> stack;
-};
-
-Connector::Connector() = default;
-
-Connector::~Connector() {
-    // They use the memory that goes now.
-    for (const auto& [pid, work] : works_) {
-        ::kill(pid, SIGKILL);
-        while (sys::raw_syscall(SYS_wait4, pid, 0, 0, 0) == -EINTR) {
-        }
-    }
-}
-
 int Connector::connect(Request request) {
     const int socket = request.socket.get();
     if (!may_block(socket)) return ::connect(socket, request.address.data(), request.address.size) < 0 ? -errno : 0;
-    if (works_.size() >= kMostWaiting) return -EAGAIN;
-    auto work = std::make_unique<Work>();
-    work->request = std::move(request);
-    // In the child: raw system calls only, for errno and the heap are this process's.
-    const auto wait = [](void* argument) noexcept {
-        auto& mine = *static_cast<Work*>(argument);
-        mine.result = static_cast<int>(sys::raw_syscall(SYS_connect, mine.request.socket.get(),
-                                                        sys::word(mine.request.address.data()),
-                                                        mine.request.address.size));
-        for (;;) sys::raw_syscall(SYS_exit_group, 0);
-        return 0;
-    };
-    const int pid = ::clone(wait, work->stack.data() + work->stack.size(), CLONE_VM | CLONE_FILES | SIGCHLD, work.get());
-    if (pid < 0) return -errno;
-    works_.emplace(pid, std::move(work));
-    return kLater;
+    const auto kept = std::make_shared<Request>(std::move(request));
+    const int error = calls_.start(
+        {kept->cookie, SYS_connect, {socket, sys::word(kept->address.data()), kept->address.size}, kept});
+    return error < 0 ? error : kLater;
 }
 
 bool Connector::on_child(pid_t pid, const Done& done) {
-    auto found = works_.extract(pid);
-    if (found.empty()) return false;
-    done(found.mapped()->request.cookie, found.mapped()->result);
-    return true;
-}
-
-void Connector::end_unless(const std::function<bool(std::uint64_t)>& still_waiting) const {
-    for (const auto& [pid, work] : works_)
-        if (!still_waiting(work->request.cookie)) ::kill(pid, SIGKILL);
+    const auto ended = calls_.on_child(pid);
+    if (ended) done(ended->call.cookie, ended->value);
+    return ended.has_value();
 }
 
 }  // namespace sandpipe::launcher

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "launcher/mounts.hpp"
+#include "launcher/own_descriptor.hpp"
 #include "launcher/supervised_place.hpp"
 #include "sys/raw_syscall.hpp"
 
@@ -41,8 +42,8 @@ int open_same(int directory, const std::string& path, int flags, const struct st
 /// may be that of another namespace, and then its mode is all that can.
 bool is_harmless(int stream, const struct stat& status) {
     if (::isatty(stream)) return true;
-    const std::string path = "/proc/self/fd/" + std::to_string(stream);
-    const bool writable = S_ISREG(status.st_mode) && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
+    const OwnDescriptor file(stream);
+    const bool writable = S_ISREG(status.st_mode) && ::faccessat(AT_FDCWD, file.path(), W_OK, AT_EACCESS) == 0;
     return status.st_uid != ::geteuid() && !writable;
 }
 

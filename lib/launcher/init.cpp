@@ -23,16 +23,6 @@
 namespace sandpipe::launcher {
 namespace {
 
-ConfineSteps confine_steps(const Confinement& confinement) {
-    ConfineSteps steps;
-    steps.inner_ruleset = confinement.inner_ruleset ? confinement.inner_ruleset.get() : -1;
-    steps.filter.len = static_cast<unsigned short>(confinement.filter.size());
-    steps.filter.filter = const_cast<sock_filter*>(confinement.filter.data());
-    steps.wait_killable = confinement.facts.wait_killable;
-    steps.notify = confinement.facts.denials;
-    return steps;
-}
-
 class Init {
   public:
     Init(const wire::SessionPlan& plan, const Confinement& confinement, unique_fd socket, rlimit open_files,
@@ -200,7 +190,7 @@ bool Init::on_channel() {
 
 void Init::watch_listener() {
     supervisor_.attach(child_->take_listener());
-    if (supervisor_.listener() < 0) return;
+    if (supervisor_.listener() < 0 || ending_) return;
     // Without a supervisor the command would wait for ever on its first notified call.
     if (loop_.add(supervisor_.listener(), [this] { on_notification(); }) < 0) over_ = true;
 }
@@ -276,6 +266,8 @@ void Init::leader_ended(int wait_status, const rusage& usage) {
 
 void Init::end_everything() {
     ending_ = true;
+    // Who still waits for an answer is as good as dead, and a child that was made for it now would stay.
+    unwatch(supervisor_.listener());
     ::kill(-1, SIGKILL);
     reap();
 }
@@ -295,7 +287,7 @@ void Init::become_idle() {
     if (record_) unwatch(record_.get());
     record_.reset();
     child_.reset();
-    if (wire::send_packet(socket_.get(), wire::encode_idle()) < 0) over_ = true;
+    if (supervisor_.is_spoiled() || wire::send_packet(socket_.get(), wire::encode_idle()) < 0) over_ = true;
 }
 
 }  // namespace

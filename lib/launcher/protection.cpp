@@ -13,6 +13,7 @@
 #include <memory>
 #include <string_view>
 
+#include "launcher/directory_of.hpp"
 #include "launcher/file_view.hpp"
 #include "wire/access_rules.hpp"
 
@@ -38,11 +39,6 @@ bool grants_below(const AccessRules& rules, const std::string& place) {
 /// What this cell cannot get to its commands cannot either: they have the same user and fewer rights. Should that change,
 /// the next command's start finds it.
 bool is_out_of_reach(int error) { return error == ENOENT || error == ENOTDIR || error == EACCES; }
-
-std::string_view directory_of(std::string_view path) {
-    const std::size_t slash = path.rfind('/');
-    return path.substr(0, slash == 0 ? 1 : slash);
-}
 
 bool is_link(const std::string& path) {
     struct stat found {};
