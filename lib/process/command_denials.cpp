@@ -31,6 +31,7 @@ Denial denial_from(const wire::Denied& message) {
 /// The place of the denial is noted, and the call let go, at once; the marker takes its place when the output
 /// before it has passed, however late the consumer asks for that.
 void CommandCore::on_denied(const wire::Denied& message) {
+    if (!program_started_) refused_by_ = message.rule;
     add_denial(denial_from(message));
     const std::string answer = wire::encode(wire::Acknowledge{message.id});
     if (message.id != 0 && wire::send_packet(io_->record->native_handle(), answer) < 0) on_lost();
@@ -38,7 +39,7 @@ void CommandCore::on_denied(const wire::Denied& message) {
 }
 
 void CommandCore::add_denial(Denial denial) {
-    denial.time = since_start();
+    if (program_started_) denial.time = since_start();
     if (fields_.session) denial.writable_roots = fields_.session->writable_roots();
     const OutputSequencer::Positions ends{read_bytes_[0] + unread(0), read_bytes_[1] + unread(1)};
     const std::string& place = denial.host.empty() ? denial.resolved : denial.host;
