@@ -1,3 +1,5 @@
+#include <sys/wait.h>
+#include <nlohmann/json.hpp>
 #include <sandpipe/explain.hpp>
 
 #include <cstdio>
@@ -218,6 +220,29 @@ TEST_F(Explain, ABareProgramIsLookedForInPath) {
     EXPECT_EQ(with_path("/usr/bin:/bin", executing({"dir"}), "true").rule, "allowExecute");
     // As a path it is another question.
     EXPECT_EQ(Explainer(denied, at("w")).explain(kExec, "./fit").place, at("w/fit"));
+}
+
+TEST_F(Explain, WithJsonEveryAnswerIsOneLine) {
+    const auto explain = [&](const std::string& arguments) {
+        const std::string line = "cd '" + at("w") + "' && '" + test_program("sandpipe") + "' explain --json " + arguments + " > '" +
+                                 at("answer") + "' 2> '" + at("words") + "'";
+        return WEXITSTATUS(std::system(line.c_str()));
+    };
+    seal();
+    ignore_below("answer");
+    ignore_below("words");
+    EXPECT_EQ(explain("read file"), 0);
+    EXPECT_EQ(nlohmann::json::parse(read_file(at("answer")))["allowed"], true);
+    EXPECT_EQ(explain("write /etc/x"), 1);
+    EXPECT_EQ(nlohmann::json::parse(read_file(at("answer")))["allowed"], false);
+    for (const char* wrong : {"--nonsense read x", "chmod x", "read", "read ''", "connect a.b", "--allow-write /none read x",
+                              "--settings /none read x", "--workspace /none read x", "read file ''"}) {
+        EXPECT_EQ(explain(wrong), 125) << wrong;
+        const auto line = nlohmann::json::parse(read_file(at("answer")));
+        EXPECT_EQ(line["error"], "E_INVALID_SANDBOX_CONFIG") << wrong;
+        EXPECT_FALSE(line["hint"].get<std::string>().empty()) << wrong;
+        EXPECT_EQ(read_file(at("words")), "") << wrong;
+    }
 }
 
 TEST_F(Explain, NamesTheRuleAndThePlace) {
