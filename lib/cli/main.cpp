@@ -20,10 +20,11 @@ namespace {
 
 using Args = std::vector<std::string>;
 
-// The answer where no command ever ran: the end line of --json, or a sentence.
+// The answer where no command ever ran: with --json a line of its form, else a sentence.
 std::string refusal_text(const AnswerForm& form, const CommandResult& result, const std::string& sentence) {
     if (!form.json) return "sandpipe: " + sentence + "\n";
-    if (!form.exec) {
+    if (form.kind == AnswerKind::explanations) return refusal_line(result);
+    if (form.kind == AnswerKind::events) {
         Finished end;
         end.result = result;
         return event_line(end);

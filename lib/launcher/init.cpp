@@ -7,12 +7,14 @@
 
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "launcher/child.hpp"
 #include "launcher/event_loop.hpp"
 #include "launcher/features.hpp"
 #include "launcher/plain_command.hpp"
+#include "launcher/refused_start.hpp"
 #include "launcher/socket_holder.hpp"
 #include "launcher/stdio_sockets.hpp"
 #include "launcher/supervisor.hpp"
@@ -60,6 +62,7 @@ class Init {
     void settle();
     void become_idle();
     void send(const std::string& message);
+    void report_refused_start();
     [[nodiscard]] bool report(const wire::Denied& denied);
     void unwatch(int fd);
 
@@ -73,6 +76,7 @@ class Init {
     unique_fd child_signals_;
     unique_fd record_;
     std::unique_ptr<Child> child_;
+    std::string cwd_;  // of the command
     wire::Ended ended_;
     bool started_ = false;   // the host knows that the program runs
     bool failed_ = false;    // the host knows that it does not
@@ -138,6 +142,7 @@ void Init::start(wire::Packet packet) {
         return refuse_start({Stage::seccomp, EACCES, "a socket as stdin, stdout or stderr"});
     if (const Outcome failure = confine_streams(stdio)) return refuse_start(*failure);
     if (command.cwd.empty()) command.cwd = plan_.workspace;
+    cwd_ = command.cwd;
     started_ = failed_ = stopping_ = exited_ = ending_ = false;
     child_ = std::make_unique<Child>(std::move(command), std::move(stdio), settings_);
     int error = child_->start();
@@ -178,6 +183,7 @@ bool Init::on_channel() {
     unwatch(channel);
     if (progress == Child::Progress::failed) {
         failed_ = true;
+        report_refused_start();
         send(wire::encode(child_->failure()));
     } else if (!std::exchange(started_, true)) {
         wire::Started message;
@@ -186,6 +192,14 @@ bool Init::on_channel() {
         send(wire::encode(message));
     }
     return true;
+}
+
+void Init::report_refused_start() {
+    std::optional<wire::Denied> denied = refused_start(plan_.rules, child_->failure(), cwd_);
+    if (!denied) return;
+    denied->pid = child_->pid();
+    denied->program = child_->name();
+    (void)report(*denied);  // else its host is gone
 }
 
 void Init::watch_listener() {

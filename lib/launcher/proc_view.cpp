@@ -3,7 +3,7 @@
 #include <linux/mount.h>
 
 #include "launcher/mounts.hpp"
-#include "wire/proc_entries.hpp"
+#include "wire/hidden_facts.hpp"
 
 namespace sandpipe::launcher {
 namespace {

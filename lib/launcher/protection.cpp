@@ -37,12 +37,18 @@ bool grants_below(const AccessRules& rules, const std::string& place) {
 }
 
 /// What this cell cannot get to its commands cannot either: they have the same user and fewer rights. Should that change,
-/// the next command's start finds it.
-bool is_out_of_reach(int error) { return error == ENOENT || error == ENOTDIR || error == EACCES; }
+/// the next command's start finds it. Links without end lead nowhere (ELOOP).
+bool is_out_of_reach(int error) { return error == ENOENT || error == ENOTDIR || error == EACCES || error == ELOOP; }
 
 bool is_link(const std::string& path) {
     struct stat found {};
     return ::lstat(path.c_str(), &found) == 0 && S_ISLNK(found.st_mode);
+}
+
+/// Whether a link leads to something that is there.
+bool leads_somewhere(const std::string& link) {
+    struct stat found {};
+    return ::stat(link.c_str(), &found) == 0 || !is_out_of_reach(errno);
 }
 
 bool is_directory(const std::string& path) {
@@ -104,7 +110,7 @@ void Protection::check(Place& place, Renewal& renewal) {
     // leads to a place that nobody judged.
     const bool is_repository = state == State::bare && place.cover == Cover::read_only_file && is_directory(place.path);
     if (is_repository) return;
-    if (state == State::link) error = place.cover == Cover::mask ? -ELOOP : 0;
+    if (state == State::link) error = place.cover == Cover::mask && leads_somewhere(place.path) ? -ELOOP : 0;
     if (state == State::bare) {
         error = cover_again(place);
         renewal.renewed = true;

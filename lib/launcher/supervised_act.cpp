@@ -41,6 +41,8 @@ Answer Attempt::unreachable(Resolver& resolver, int error) const {
     Answer answer;
     answer.resolved = resolver.blocked_place(call_.directory, call_.path);
     answer.judgement = judge_read(rules_, answer.resolved);
+    // The kernel would say that there is no right to it (Landlock), which is not what is wrong.
+    if (error == -ENAMETOOLONG) return refused(error);
     const bool by_kernel = call_.row->act == Act::open || call_.row->act == Act::change;
     if (answer.judgement.decision == Decision::deny || by_kernel) return answer;
     return refused(error);

@@ -214,6 +214,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     EndStatus status_ = NotStarted{};
     std::optional<wire::Ended> ended_;
     Cause cause_ = Cause::not_started;
+    std::optional<std::string> refused_by_;  // the rule by which the policy refused the start itself
     bool lost_ = false;
     CommandFacts facts_;
 

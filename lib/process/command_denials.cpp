@@ -37,13 +37,14 @@ std::vector<std::string> first_of(const std::vector<std::string>& roots) {
 /// The place of the denial is noted, and the call let go, at once; the marker takes its place when the output
 /// before it has passed, however late the consumer asks for that.
 void CommandCore::on_denied(const wire::Denied& message) {
+    if (!program_started_) refused_by_ = message.rule;
     add_denial(denial_from(message));
     if (message.id != 0) tell(wire::encode(wire::Acknowledge{message.id}));
     pass_on();
 }
 
 void CommandCore::add_denial(Denial denial) {
-    denial.time = since_start();
+    if (program_started_) denial.time = since_start();
     if (fields_.session) denial.writable_roots = first_of(fields_.session->writable_roots());
     const OutputSequencer::Positions ends{read_bytes_[0] + unread(0), read_bytes_[1] + unread(1)};
     const std::string& place = denial.host.empty() ? denial.resolved : denial.host;

@@ -174,8 +174,8 @@ void CommandCore::on_started(const wire::Started& message) {
 }
 
 void CommandCore::on_start_failed(const wire::Failure& failure) {
-    fail_start({failure.stage, std::error_code(failure.error, std::generic_category()), failure.path,
-                start_hint(failure, request_)});
+    const std::string hint = refused_by_ ? "the policy denies it: " + *refused_by_ : start_hint(failure, request_);
+    fail_start({failure.stage, std::error_code(failure.error, std::generic_category()), failure.path, hint});
 }
 
 void CommandCore::fail_start(NotStarted failure) {

@@ -71,6 +71,12 @@ sys::ProgramFacts HostPathFacts::program(const std::string& path) const {
     return file ? sys::read_program_facts(file.get()) : sys::ProgramFacts{};
 }
 
+bool HostPathFacts::may_be_executed(const std::string& path) const {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+           ::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0;
+}
+
 std::string HostPathFacts::mount_table() const {
     const unique_fd file(::open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
     std::string table;

@@ -53,6 +53,8 @@ class PathFacts {
     [[nodiscard]] virtual std::string text(const std::string& path) const = 0;
     /// What a file says about running it; nothing if it cannot be read.
     [[nodiscard]] virtual sys::ProgramFacts program(const std::string& path) const = 0;
+    /// Whether the caller may execute a file, by its mode and what it is mounted with; false if there is none.
+    [[nodiscard]] virtual bool may_be_executed(const std::string& path) const = 0;
     /// What is mounted where, as in /proc/PID/mountinfo; empty if that cannot be read.
     [[nodiscard]] virtual std::string mount_table() const = 0;
 };
@@ -65,6 +67,7 @@ class HostPathFacts final : public PathFacts {
     [[nodiscard]] DirectoryListing list(const std::string& path) const override;
     [[nodiscard]] std::string text(const std::string& path) const override;
     [[nodiscard]] sys::ProgramFacts program(const std::string& path) const override;
+    [[nodiscard]] bool may_be_executed(const std::string& path) const override;
     [[nodiscard]] std::string mount_table() const override;
 };
 

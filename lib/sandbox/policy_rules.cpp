@@ -40,8 +40,6 @@ bool holds_any(std::string_view place, const std::vector<std::string>& others) {
                        [&](const std::string& other) { return wire::holds(place, other); });
 }
 
-bool is_in_own_tree(std::string_view place) { return wire::holds(kDev, place) || wire::holds(kProc, place); }
-
 }  // namespace
 
 void PolicyRules::grant_device(const PolicyEntry& entry) {

@@ -11,11 +11,18 @@ constexpr std::size_t kMaxLinks = 40;  // path_resolution(7)
 /// The walk along one path, a name at a time. It stands at `at_`.
 class PathWalk {
   public:
-    PathWalk(std::string_view absolute, const PathFacts& facts) : facts_(facts) { push(absolute); }
+    PathWalk(std::string_view absolute, const PathFacts& facts, const MaySearch& may_search)
+        : facts_(facts), may_search_(may_search) {
+        push(absolute);
+    }
 
     ResolvedPath to_the_end() {
         at_ = {"/", {PathKind::directory, 0, 1}, {}};
         while (!ahead_.empty()) {
+            if (may_search_ && !may_search_(at_.place)) {
+                cut_off();
+                break;
+            }
             const std::string name = std::move(ahead_.back());
             ahead_.pop_back();
             step(name);
@@ -33,6 +40,11 @@ class PathWalk {
             path.remove_prefix(std::min(path.size(), name.size() + 1));
         }
         std::reverse(ahead_.begin() + static_cast<std::ptrdiff_t>(old_size), ahead_.end());
+    }
+
+    void cut_off() {
+        for (; !ahead_.empty() && ahead_.back() != ".."; ahead_.pop_back()) at_.place = join_path(at_.place, ahead_.back());
+        at_.fact = {PathKind::unreachable, EACCES, 1, 0, 0};
     }
 
     void step(const std::string& name) {
@@ -86,6 +98,7 @@ class PathWalk {
     }
 
     const PathFacts& facts_;
+    const MaySearch& may_search_;
     ResolvedPath at_;
     std::vector<std::string> ahead_;  // the next name is the last
     std::string first_missing_;
@@ -95,7 +108,11 @@ class PathWalk {
 }  // namespace
 
 ResolvedPath resolve_path(std::string_view absolute, const PathFacts& facts) {
-    ResolvedPath path = PathWalk(absolute, facts).to_the_end();
+    return resolve_path(absolute, facts, nullptr);
+}
+
+ResolvedPath resolve_path(std::string_view absolute, const PathFacts& facts, const MaySearch& may_search) {
+    ResolvedPath path = PathWalk(absolute, facts, may_search).to_the_end();
     std::sort(path.passed.begin(), path.passed.end());
     path.passed.erase(std::unique(path.passed.begin(), path.passed.end()), path.passed.end());
     return path;

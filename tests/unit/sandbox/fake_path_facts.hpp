@@ -71,6 +71,9 @@ class FakePathFacts final : public PathFacts {
         const auto node = nodes_.find(path);
         return node == nodes_.end() ? sys::ProgramFacts{} : node->second.program;
     }
+    [[nodiscard]] bool may_be_executed(const std::string& path) const override {
+        return look(path).kind == PathKind::file;
+    }
     FakePathFacts& mounted(std::string table) {
         mounts_ = std::move(table);
         return *this;
