@@ -113,7 +113,9 @@ std::vector<PolicyEntry> without_globs(Access access, std::vector<PolicyEntry> e
     for (std::size_t i = 0; i < globs.size(); ++i)
         if (links[i] > kMostNamed)
             rules.warn(globs[i].where + ": " + std::to_string(links[i] - kMostNamed) + " more symbolic links are not granted");
+    const std::size_t warnings = rules.warnings.size();
     for (const GlobGap& gap : finds.gaps) rules.warn_of_gap(globs[gap.query], gap);
+    rules.fold_warnings(warnings);
     return entries;
 }
 
@@ -125,7 +127,9 @@ void deny_globs(Access access, const std::vector<PolicyEntry>& entries, const Pa
         if (!entry.glob.empty()) globs.push_back(entry);
     GlobFinds finds = find_globs(queries_of(access, globs), rules.found.rules, base.facts);
     for (const GlobFind& name : finds.names) rules.deny_found(access, globs[name.query], name);
+    const std::size_t warnings = rules.warnings.size();
     for (const GlobGap& gap : finds.gaps) rules.deny_gap(access, globs[gap.query], gap);
+    rules.fold_warnings(warnings);
 }
 
 /// A workspace in the host's /tmp is shown though nobody granted it, unless the policy denies it.

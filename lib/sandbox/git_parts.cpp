@@ -42,6 +42,7 @@ class PartsSearch {
         for_directories(join_path(git, "worktrees"), found_.worktrees);
         std::vector<std::string> ahead;
         for_directories(join_path(git, "modules"), ahead);
+        for (const std::string& worktree : found_.worktrees) for_directories(join_path(worktree, "modules"), ahead);
         while (!ahead.empty() && entries_ <= most_) {
             const std::string here = std::move(ahead.back());
             ahead.pop_back();

@@ -15,6 +15,8 @@ namespace {
 
 // About two seconds of searching on a local disk.
 constexpr std::size_t kMaxEntries = 2'000'000;
+// Directories that cannot be searched are named up to here, and then counted: a command may have made any number.
+constexpr std::size_t kMostNamed = 10;
 constexpr const char* kUnsearched = "a directory that cannot be searched for always denied names";
 
 constexpr std::string_view kGit = ".git";
@@ -52,6 +54,9 @@ class MandatorySearch {
             deny_at_root(root);
             if (fact.exists() && !names_.empty()) search(root);
         }
+        if (unsearched_ > kMostNamed)
+            found_.warnings.push_back("nothing can be written in " + std::to_string(unsearched_ - kMostNamed) +
+                                      " more directories that cannot be searched for always denied names");
         return std::move(found_);
     }
 
@@ -123,9 +128,6 @@ class MandatorySearch {
         const std::string repository = git_pointer_target(directory, facts_);
         if (repository.empty() || facts_.look(repository).kind != PathKind::directory) return;
         deny_repository(repository, repository);
-        // Hooks and settings of a linked worktree are those of its repository, which need not be a `.git`.
-        const std::string common = git_common_directory(repository, facts_);
-        if (!common.empty() && facts_.look(common).kind == PathKind::directory) deny_repository(common, common);
     }
 
     /// What cannot be looked at now would be open once a command has given itself the right to enter.
@@ -134,6 +136,11 @@ class MandatorySearch {
         if (head.kind == PathKind::unreachable) return deny_unsearched(git, head.error);
         deny_names_of_git(git, names_);
         deny_in_git(place);
+        // Hooks and settings of a linked worktree are those of its repository, which need not be a `.git`.
+        const std::string common = git_common_directory(place, facts_);
+        if (common.empty() || common == place || facts_.look(common).kind != PathKind::directory) return;
+        deny_names_of_git(common, names_);
+        deny_in_git(common);
     }
 
     void allow_init(const std::string& git) {
@@ -176,10 +183,11 @@ class MandatorySearch {
     /// Whoever owns it can give himself the rights that were missing now (chmod(2)), and nothing in it would be covered.
     void deny_unsearched(const std::string& directory, int error) {
         const std::string place(nameable_path(directory));
-        found_.warnings.push_back(
-            "nothing in " + place +
-            " can be written, because it cannot be searched for always denied names: " +
-            std::generic_category().message(error) + (error == EACCES ? "; chmod u+rx would help" : ""));
+        if (++unsearched_ <= kMostNamed)
+            found_.warnings.push_back(
+                "nothing in " + place +
+                " can be written, because it cannot be searched for always denied names: " +
+                std::generic_category().message(error) + (error == EACCES ? "; chmod u+rx would help" : ""));
         deny(parent_path(place), last_name(place), kUnsearched);
     }
 
@@ -201,6 +209,7 @@ class MandatorySearch {
     const PathFacts& facts_;
     MandatoryPlaces found_;
     std::size_t entries_ = 0;
+    std::size_t unsearched_ = 0;
 };
 
 }  // namespace

@@ -223,6 +223,14 @@ void PolicyRules::warn_of_gap(const PolicyEntry& glob, const GlobGap& gap) {
          " cannot be searched: " + std::generic_category().message(gap.error));
 }
 
+void PolicyRules::fold_warnings(std::size_t first) {
+    constexpr std::size_t kMostNamed = 10;
+    if (warnings.size() <= first + kMostNamed) return;
+    const std::size_t more = warnings.size() - first - kMostNamed;
+    warnings.resize(first + kMostNamed);
+    warn(std::to_string(more) + " more directories cannot be searched for what globs match");
+}
+
 // Its owner can give himself the rights that were missing (chmod(2)) only where the mount is writable.
 void PolicyRules::deny_gap(Access access, const PolicyEntry& glob, const GlobGap& gap) {
     if (is_in_own_tree(gap.path) || !is_shown(gap.path)) return;

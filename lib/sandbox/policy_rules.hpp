@@ -2,6 +2,7 @@
 
 #include <sandpipe/policy.hpp>
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,8 @@ class PolicyRules {
     /// A directory that could not be searched is denied as a whole where a command could get to what is in it.
     void deny_gap(wire::Access access, const PolicyEntry& glob, const GlobGap& gap);
     void warn_of_gap(const PolicyEntry& glob, const GlobGap& gap);
+    /// Of the warnings from this one on, all of one kind, only some stay: a command may have caused any number.
+    void fold_warnings(std::size_t first);
     /// For roots in linked worktrees: their repository can be written too, where its pointers can be
     /// believed.
     void allow_git_worktrees();
