@@ -156,7 +156,7 @@ void Init::start(wire::Packet packet) {
 Outcome Init::confine_streams(std::vector<unique_fd>& stdio) {
     if (!plan_.filesystem_enforced) return {};
     constexpr const char* kNames[] = {"stdin", "stdout", "stderr"};
-    MountIds foreign;
+    ForeignFiles foreign;
     for (std::size_t i = 0; i < stdio.size(); ++i)
         if (const int error = confinement_.host.confine(stdio[i], foreign); error < 0)
             return fail(i == 0 ? Stage::input : Stage::output, -error, kNames[i]);

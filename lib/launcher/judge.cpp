@@ -153,7 +153,7 @@ Judgement judge_mode(const wire::AccessRules& rules, const Site& site) {
     if (site.kind == Kind::missing) return refuse(ENOENT);
     if (site.slashed && site.kind != Kind::directory) return refuse(ENOTDIR);
     if (site.kind == Kind::symlink) return refuse(EOPNOTSUPP);
-    return site.place.empty() ? kPerform : judge_write(rules, site, kPerform);
+    return site.place.empty() && !site.foreign ? kPerform : judge_write(rules, site, kPerform);
 }
 
 Judgement judge_truncate(const wire::AccessRules& rules, const Site& site) {

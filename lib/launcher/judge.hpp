@@ -18,7 +18,7 @@ struct Site {
     Kind kind = Kind::missing;
     bool ordinary = true;  ///< false: the last component is ".", ".." or "/", which no call makes or removes
     bool slashed = false;  ///< slashes follow the last component
-    bool foreign = false;  ///< on a mount that is none of the session's: its name means nothing there
+    bool foreign = false;  ///< the host's, and on a mount that is none of the session's: its name means nothing there
     bool initial = false;  ///< the act is a part of the making of a repository (new_repositories.hpp)
 };
 

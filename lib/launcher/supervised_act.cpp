@@ -32,7 +32,7 @@ bool is_program(int object) {
 Site Attempt::site_of(const Spot& spot) const {
     Site site = spot.site();
     site.initial = repositories_.is_initial(call_, caller_.process(), spot);
-    site.foreign = spot.object && is_on_any(foreign_mounts_, spot.object.get());
+    site.foreign = spot.object && foreign_files_.has(spot.object.get());
     return site;
 }
 
@@ -184,10 +184,10 @@ Answer Attempt::map() {
     return answer;
 }
 
-Answer answer_call(const wire::AccessRules& rules, NewRepositories& repositories, const MountIds& foreign_mounts,
+Answer answer_call(const wire::AccessRules& rules, NewRepositories& repositories, const ForeignFiles& foreign_files,
                    const Caller& caller, const Call& call, const StillWaiting& still_waiting) {
     if (const int error = check_arguments(call); error < 0) return refused(error);
-    Attempt attempt(rules, repositories, foreign_mounts, caller, call, still_waiting);
+    Attempt attempt(rules, repositories, foreign_files, caller, call, still_waiting);
     switch (call.row->act) {
         case Act::open:
             if ((call.how.flags & O_PATH) || !(asks_to_write(call.how.flags) || rules.denies_reads())) return {};

@@ -33,7 +33,7 @@ using StillWaiting = std::function<bool()>;
 /// Resolves, judges and, where that is the supervisor's part, carries out. Nothing is done for a caller that
 /// waits no more.
 [[nodiscard]] Answer answer_call(const wire::AccessRules& rules, NewRepositories& repositories,
-                                 const MountIds& foreign_mounts, const Caller& caller, const Call& call,
+                                 const ForeignFiles& foreign_files, const Caller& caller, const Call& call,
                                  const StillWaiting& still_waiting);
 
 /// Whether nothing can come of the call but a judgement.

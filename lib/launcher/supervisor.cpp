@@ -156,14 +156,14 @@ Answer Supervisor::answer(const NotifiedCall& row, const seccomp_notif& notifica
     if (!has_own_root(caller)) return unreadable(row, -EACCES);
     if (std::optional<Answer> earlier = interrupted_.take_done(notification, call)) return std::move(*earlier);
     if (is_only_judged(plan_.rules, call))
-        return answer_call(plan_.rules, repositories_, foreign_mounts_, caller, call, [] { return true; });
+        return answer_call(plan_.rules, repositories_, foreign_files_, caller, call, [] { return true; });
     return answer_under_lock(caller, call, notification.id);
 }
 
 Answer Supervisor::answer_under_lock(const Caller& caller, const Call& call, std::uint64_t cookie) {
     const SessionLock::Held held(lock_);
     if (!held) return refusal(ENOLCK);
-    return answer_call(plan_.rules, repositories_, foreign_mounts_, caller, call, [this, cookie] { return is_valid(cookie); });
+    return answer_call(plan_.rules, repositories_, foreign_files_, caller, call, [this, cookie] { return is_valid(cookie); });
 }
 
 /// By mount and inode: neither a chroot nor another mount namespace has both.

@@ -52,8 +52,8 @@ class Supervisor {
           registry_(session_file, owner),
           sockets_(plan, registry_) {}
 
-    /// The mounts of a new command's standard streams that are none of the session's.
-    void expect_foreign(MountIds mounts) { foreign_mounts_ = std::move(mounts); }
+    /// What a new command's standard streams are, as far as it is not the session's.
+    void expect_foreign(ForeignFiles files) { foreign_files_ = std::move(files); }
     /// A new command's listener. What was pending for the last one is forgotten.
     void attach(unique_fd listener);
     /// The command and all it left are gone.
@@ -107,7 +107,7 @@ class Supervisor {
     const SupervisorSupport support_;
     SessionLock lock_;
     NewRepositories repositories_;
-    MountIds foreign_mounts_;
+    ForeignFiles foreign_files_;
     SocketRegistry registry_;
     SocketSupervisor sockets_;
     WaitingOpens opens_;

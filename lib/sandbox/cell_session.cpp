@@ -15,6 +15,8 @@
 #include "process/completion.hpp"
 #include "sandbox/cell_failure.hpp"
 #include "sandbox/given_up.hpp"
+#include "sandbox/path_facts.hpp"
+#include "sandbox/stream_place.hpp"
 #include "sys/descriptors.hpp"
 #include "wire/messages.hpp"
 
@@ -156,6 +158,12 @@ void CellSession::request_end() {
         proxies_->close(leave);
     else
         leave();
+}
+
+detail::StreamPlace CellSession::stream_place(const std::string& path, bool writes) const {
+    std::vector<std::string> trees = roots_;
+    trees.push_back(workspace_);
+    return find_stream_place(path, writes, rules_, trees, HostPathFacts());
 }
 
 void CellSession::command_ended() {

@@ -57,6 +57,7 @@ class CellSession final : public detail::Session,
     [[nodiscard]] const std::string& workspace() const noexcept override { return workspace_; }
     [[nodiscard]] const std::vector<std::string>& writable_roots() const noexcept override { return roots_; }
     [[nodiscard]] wire::Verdict write_verdict(const std::string& path) const override { return rules_.write(path); }
+    [[nodiscard]] detail::StreamPlace stream_place(const std::string& path, bool writes) const override;
     [[nodiscard]] bool denials_complete() const noexcept override { return denials_complete_; }
     [[nodiscard]] const std::vector<std::string>& notices() const noexcept override { return notices_; }
     [[nodiscard]] bool closed() const noexcept override { return closed_; }

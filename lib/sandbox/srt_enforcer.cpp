@@ -17,6 +17,7 @@
 #include "sandbox/aside.hpp"
 #include "sandbox/cell_session.hpp"
 #include "sandbox/compile.hpp"
+#include "sandbox/make_directories.hpp"
 #include "sandbox/make_enforcer.hpp"
 #include "sandbox/make_report.hpp"
 #include "sandbox/narrow_policy.hpp"
@@ -27,8 +28,6 @@
 
 namespace sandpipe {
 namespace {
-
-namespace fs = std::filesystem;
 
 void check_names(const std::vector<std::string>& names) {
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -49,16 +48,6 @@ SessionEnvironment environment_of(const SrtEnforcerOptions& options, const std::
     parts.snapshot = snapshot;
     parts.git_safe_directories = std::move(git_directories);
     return parts;
-}
-
-void make_directories(const std::vector<std::string>& paths) {
-    for (const std::string& path : paths) {
-        std::error_code error;
-        fs::create_directories(path, error);
-        if (error)
-            throw Error(Errc::sandbox_failed,
-                        "allowWrite: cannot create \"" + path + "\": " + error.message());
-    }
 }
 
 /// Throws for what could not be started in the session, by whatever executor.

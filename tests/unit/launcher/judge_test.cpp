@@ -292,6 +292,10 @@ TEST(JudgeMode, IsNeverLeftToTheKernel) {
     EXPECT_EQ(judge_mode(own, other).decision, Decision::deny);
     EXPECT_EQ(judge_mode(own, Site{"/tmp/none", Kind::missing}).error, ENOENT);
     EXPECT_EQ(judge_mode(own, Site{"", Kind::file}), perform()) << "a pipe has no place";
+    Site unlinked{"", Kind::file};
+    unlinked.foreign = true;
+    EXPECT_EQ(judge_mode(own, unlinked).decision, Decision::deny);
+    EXPECT_EQ(judge_mode(own, unlinked).error, EROFS);
 }
 
 TEST(JudgeArrival, NoLinkStandsBeforeAGlob) {
