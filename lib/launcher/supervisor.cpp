@@ -39,6 +39,8 @@ Answer unreadable(const NotifiedCall& row, int error) {
     return !made_here ? Answer{} : refusal(-error);
 }
 
+bool moves_names(const Call& call) { return call.row->act == Act::rename; }
+
 }  // namespace
 
 void Supervisor::attach(unique_fd listener) {
@@ -106,7 +108,8 @@ void Supervisor::handle_socket(const NotifiedCall& row, const seccomp_notif& not
     SocketAnswer result;
     {
         const SessionLock::Held held(lock_);
-        if (!held) return (void)respond(cookie, ENOLCK);
+        const MachineLock::Held held_from_others(machine_lock_, MachineLock::Use::shared);
+        if (!held || !held_from_others) return (void)respond(cookie, ENOLCK);
         result = sockets_.answer(row, notification, caller, [this, cookie] { return is_valid(cookie); });
     }
     switch (result.judgement.decision) {
@@ -162,7 +165,8 @@ Answer Supervisor::answer(const NotifiedCall& row, const seccomp_notif& notifica
 
 Answer Supervisor::answer_under_lock(const Caller& caller, const Call& call, std::uint64_t cookie) {
     const SessionLock::Held held(lock_);
-    if (!held) return refusal(ENOLCK);
+    const MachineLock::Held held_from_others(machine_lock_, moves_names(call) ? MachineLock::Use::alone : MachineLock::Use::shared);
+    if (!held || !held_from_others) return refusal(ENOLCK);
     return answer_call(plan_.rules, repositories_, foreign_files_, caller, call, [this, cookie] { return is_valid(cookie); });
 }
 

@@ -200,7 +200,7 @@ awaitable<std::shared_ptr<SandboxEnforcer>> make_enforcer(Runtime& runtime, SrtE
     check_names(options.env_allow_list);
     // Relative to the cwd of now; what stands there is looked at aside.
     std::error_code unknown;
-    const fs::path here = fs::current_path(unknown);
+    const std::filesystem::path here = std::filesystem::current_path(unknown);
     if (!unknown) options.workspace = (here / options.workspace).string();
     return make_session(core, std::move(options), std::move(proxies), {}, start_timeout);
 }
