@@ -60,6 +60,8 @@ Answer Attempt::open() {
         Answer answer = settle(judge_open(rules_, call_.how.flags, site_of(spot)), spot, {}, [&] {
             return spot.kind == Kind::missing ? open_new(spot, file) : open_again(spot, file);
         });
+        if (file && spot.kind == Kind::missing) take_back_if_moved(answer, spot, Kind::file);
+        if (answer.judgement.decision == Decision::deny) return answer;
         const bool raced = answer.judgement == Judgement{Decision::refuse, EEXIST, {}} && !is_new_only;
         if (raced) continue;
         answer.file = std::move(file);
@@ -152,7 +154,7 @@ Answer Attempt::change_mode() {
     Resolver resolver(caller_);
     Spot spot;
     if (const int error = find_changed(resolver, spot); error < 0) return unreachable(resolver, error);
-    return settle(judge_mode(rules_, site_of(spot)), spot, {}, [&] {
+    return settle(judge_mode(rules_, site_of(spot), call_.mode), spot, {}, [&] {
         const std::string path = "/proc/self/fd/" + std::to_string(spot.object.get());
         return result_of(::chmod(path.c_str(), call_.mode & 07777));
     });

@@ -54,6 +54,9 @@ class MandatorySearch {
             deny_at_root(root);
             if (fact.exists() && !names_.empty()) search(root);
         }
+        // There may be a pointer to a repository which does not stand in a `.git`.
+        if (unsearched_ > 0)
+            for (const std::string& directory : likely_repositories_) deny_names_of_git(directory, names_);
         if (unsearched_ > kMostNamed)
             found_.warnings.push_back("nothing can be written in " + std::to_string(unsearched_ - kMostNamed) +
                                       " more directories that cannot be searched for always denied names");
@@ -88,7 +91,20 @@ class MandatorySearch {
             const DirectoryListing listing = list_surely(facts_, directory);
             if (listing.error) deny_unsearched(directory, listing.error);
             for (const DirectoryEntry& entry : listing.entries) visit(root, directory, entry, ahead);
+            if (signs_of_repository(listing.entries) > 1) likely_repositories_.push_back(directory);
         }
+    }
+
+    static std::size_t signs_of_repository(const std::vector<DirectoryEntry>& entries) {
+        std::size_t signs = 0;
+        for (const DirectoryEntry& entry : entries) {
+            const bool is_directory = entry.kind == PathKind::directory;
+            const bool is_sign = is_directory
+                                     ? entry.name == "objects" || entry.name == "refs" || entry.name == "hooks"
+                                     : entry.name == "HEAD" || entry.name == "config";
+            signs += is_sign ? 1 : 0;
+        }
+        return signs;
     }
 
     void visit(const std::string& root, const std::string& directory, const DirectoryEntry& entry,
@@ -210,6 +226,7 @@ class MandatorySearch {
     MandatoryPlaces found_;
     std::size_t entries_ = 0;
     std::size_t unsearched_ = 0;
+    std::vector<std::string> likely_repositories_;
 };
 
 }  // namespace
