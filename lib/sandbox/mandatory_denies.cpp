@@ -15,6 +15,8 @@ namespace {
 
 // About two seconds of searching on a local disk.
 constexpr std::size_t kMaxEntries = 2'000'000;
+// Whether something is there or not: each has a rule, which each command's start looks at again.
+constexpr std::size_t kMaxPlaces = 100'000;
 // Directories that cannot be searched are named up to here, and then counted: a command may have made any number.
 constexpr std::size_t kMostNamed = 10;
 constexpr const char* kUnsearched = "a directory that cannot be searched for always denied names";
@@ -210,6 +212,14 @@ class MandatorySearch {
     /// `directory` is resolved.
     void deny(std::string_view directory, std::string_view rest, std::string text) {
         found_.places.push_back({join_path(directory, rest), std::move(text), directory.size(), false});
+        if (found_.places.size() > kMaxPlaces) refuse_places();
+    }
+
+    [[noreturn]] void refuse_places() const {
+        throw Error(Errc::invalid_sandbox_config,
+                    "filesystem.allowWrite grants more than " + std::to_string(kMaxPlaces) +
+                        " places of names that are always denied, such as " + found_.places.back().path +
+                        "; grant smaller directories, or lift the names by filesystem.mandatoryDenyExcept");
     }
 
     [[noreturn]] static void refuse(const std::string& root) {
