@@ -13,6 +13,9 @@ namespace {
 constexpr Judgement kProceed{Decision::proceed, 0, {}};
 constexpr Judgement kPerform{Decision::perform, 0, {}};
 
+// What an owner needs to list a directory and to look at what is in it.
+constexpr std::uint32_t kSearchable = 0500;
+
 // What a grant of a single file is no grant of.
 constexpr std::string_view kNameOfRoot = "its name stands in a directory that is not writable";
 
@@ -149,11 +152,17 @@ Judgement judge_change(const wire::AccessRules& rules, const Site& site) {
     return judge_write(rules, site, kProceed);
 }
 
-Judgement judge_mode(const wire::AccessRules& rules, const Site& site) {
+Judgement judge_mode(const wire::AccessRules& rules, const Site& site, std::uint32_t mode) {
     if (site.kind == Kind::missing) return refuse(ENOENT);
     if (site.slashed && site.kind != Kind::directory) return refuse(ENOTDIR);
     if (site.kind == Kind::symlink) return refuse(EOPNOTSUPP);
-    return site.place.empty() && !site.foreign ? kPerform : judge_write(rules, site, kPerform);
+    if (site.place.empty() && !site.foreign) return kPerform;
+    Judgement judgement = judge_write(rules, site, kPerform);
+    // The next session could not find what is protected there.
+    const bool closes = site.kind == Kind::directory && (mode & kSearchable) != kSearchable;
+    if (denies(judgement) || !closes) return judgement;
+    const auto below = rules.protected_below(site.place);
+    return below.empty() ? kPerform : protects(*below.front());
 }
 
 Judgement judge_truncate(const wire::AccessRules& rules, const Site& site) {

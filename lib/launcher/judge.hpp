@@ -54,8 +54,9 @@ using BringsMatch = std::function<bool(const wire::AccessRule& rule, std::string
 [[nodiscard]] Judgement judge_read(const wire::AccessRules& rules, std::string_view place);
 /// Contents or attributes of what exists.
 [[nodiscard]] Judgement judge_change(const wire::AccessRules& rules, const Site& site);
-/// Never left to the kernel, before which the path or descriptor could be exchanged.
-[[nodiscard]] Judgement judge_mode(const wire::AccessRules& rules, const Site& site);
+/// Never left to the kernel, before which the path or descriptor could be exchanged. A directory with a protected place
+/// below keeps its owner's rights to search it.
+[[nodiscard]] Judgement judge_mode(const wire::AccessRules& rules, const Site& site, std::uint32_t mode);
 [[nodiscard]] Judgement judge_truncate(const wire::AccessRules& rules, const Site& site);
 [[nodiscard]] Judgement judge_execute(const wire::AccessRules& rules, const Site& site);
 /// A file is mapped to be executed. `is_program`: it is made to be started, so that a loader would start what

@@ -158,7 +158,7 @@ Answer Attempt::change_mode() {
     Resolver resolver(caller_);
     Spot spot;
     if (const int error = find_changed(resolver, spot); error < 0) return unreachable(resolver, error);
-    return settle(judge_mode(rules_, site_of(spot)), spot, {}, [&] {
+    return settle(judge_mode(rules_, site_of(spot), call_.mode), spot, {}, [&] {
         return result_of(::chmod(OwnDescriptor(spot.object.get()).path(), call_.mode & 07777));
     });
 }

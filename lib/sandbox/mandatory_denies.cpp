@@ -15,6 +15,8 @@ namespace {
 
 // About two seconds of searching on a local disk.
 constexpr std::size_t kMaxEntries = 2'000'000;
+// Whether something is there or not: each has a rule, which each command's start looks at again.
+constexpr std::size_t kMaxPlaces = 100'000;
 // Directories that cannot be searched are named up to here, and then counted: a command may have made any number.
 constexpr std::size_t kMostNamed = 10;
 constexpr const char* kUnsearched = "a directory that cannot be searched for always denied names";
@@ -54,6 +56,9 @@ class MandatorySearch {
             deny_at_root(root);
             if (fact.exists() && !names_.empty()) search(root);
         }
+        // There may be a pointer to a repository which does not stand in a `.git`.
+        if (unsearched_ > 0)
+            for (const std::string& directory : likely_repositories_) deny_names_of_git(directory, names_);
         if (unsearched_ > kMostNamed)
             found_.warnings.push_back("nothing can be written in " + std::to_string(unsearched_ - kMostNamed) +
                                       " more directories that cannot be searched for always denied names");
@@ -88,7 +93,20 @@ class MandatorySearch {
             const DirectoryListing listing = list_surely(facts_, directory);
             if (listing.error) deny_unsearched(directory, listing.error);
             for (const DirectoryEntry& entry : listing.entries) visit(root, directory, entry, ahead);
+            if (signs_of_repository(listing.entries) > 1) likely_repositories_.push_back(directory);
         }
+    }
+
+    static std::size_t signs_of_repository(const std::vector<DirectoryEntry>& entries) {
+        std::size_t signs = 0;
+        for (const DirectoryEntry& entry : entries) {
+            const bool is_directory = entry.kind == PathKind::directory;
+            const bool is_sign = is_directory
+                                     ? entry.name == "objects" || entry.name == "refs" || entry.name == "hooks"
+                                     : entry.name == "HEAD" || entry.name == "config";
+            signs += is_sign ? 1 : 0;
+        }
+        return signs;
     }
 
     void visit(const std::string& root, const std::string& directory, const DirectoryEntry& entry,
@@ -194,6 +212,14 @@ class MandatorySearch {
     /// `directory` is resolved.
     void deny(std::string_view directory, std::string_view rest, std::string text) {
         found_.places.push_back({join_path(directory, rest), std::move(text), directory.size(), false});
+        if (found_.places.size() > kMaxPlaces) refuse_places();
+    }
+
+    [[noreturn]] void refuse_places() const {
+        throw Error(Errc::invalid_sandbox_config,
+                    "filesystem.allowWrite grants more than " + std::to_string(kMaxPlaces) +
+                        " places of names that are always denied, such as " + found_.places.back().path +
+                        "; grant smaller directories, or lift the names by filesystem.mandatoryDenyExcept");
     }
 
     [[noreturn]] static void refuse(const std::string& root) {
@@ -210,6 +236,7 @@ class MandatorySearch {
     MandatoryPlaces found_;
     std::size_t entries_ = 0;
     std::size_t unsearched_ = 0;
+    std::vector<std::string> likely_repositories_;
 };
 
 }  // namespace

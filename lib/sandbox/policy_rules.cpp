@@ -216,6 +216,13 @@ void PolicyRules::deny_found(Access access, const PolicyEntry& glob, const GlobF
     if (name.kind == PathKind::file) warn_of_alias({name.path, facts_.look(name.path), {}}, glob.rule);
 }
 
+void PolicyRules::protect_name(const PolicyEntry& entry) {
+    const ResolvedPath& path = entry.path;
+    if (found.rules.in_root(path.place) && !is_in_own_tree(path.place))
+        return add(Access::deny_write, path, entry.rule + " (its name)");
+    protect_way(path, entry.rule + " (the way to it)");
+}
+
 void PolicyRules::warn_of_gap(const PolicyEntry& glob, const GlobGap& gap) {
     warn(glob.where + ": what is in " + gap.path +
          " cannot be searched: " + std::generic_category().message(gap.error));

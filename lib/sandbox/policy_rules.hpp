@@ -43,6 +43,8 @@ class PolicyRules {
     /// Whether an entry that grants leads, by a link that a command may have made, where nobody meant it to; then it is
     /// warned of and grants nothing.
     [[nodiscard]] bool leads_astray(const PolicyEntry& entry);
+    /// A name that grants whatever has it: in a root, commands can neither make, remove nor move that.
+    void protect_name(const PolicyEntry& entry);
     /// A glob that allows, but nothing exists that it matches.
     void nothing_found(wire::Access access, const PolicyEntry& glob);
     /// A rule about every name that the glob matches, now or later.

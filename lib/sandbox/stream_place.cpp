@@ -25,8 +25,9 @@ StreamPlace find_stream_place(std::string_view path, bool writes, const wire::Ac
     // What they lead to is no path: a pipe, or a file that was removed.
     const bool may_be_magic = wire::holds(kProc, found.place) || wire::holds(kDev, found.place);
     if (!by_link) return {may_be_magic ? std::string(path) : std::move(found.place), !may_be_magic, true};
-    const bool allowed = writes ? rules.write(found.place).allowed : rules.read(found.place).allowed;
-    return {std::move(found.place), true, allowed && planted_link(found, trees).empty()};
+    const wire::Verdict verdict = writes ? rules.write(found.place) : rules.read(found.place);
+    const bool allowed = verdict.allowed && planted_link(found, trees).empty();
+    return {std::move(found.place), true, allowed};
 }
 
 }  // namespace sandpipe

@@ -20,6 +20,10 @@ std::vector<PolicyEntry> unix_sockets_of(const std::vector<std::string>& paths, 
         entry.rule = "allowUnixSockets " + paths[i];
         entry.absolute = absolute_path(paths[i], base.workspace, base.home, entry.where);
         entry.path = resolve_path(entry.absolute, base.facts);
+        if (entry.path.fact.kind == PathKind::directory) {
+            warnings.push_back(entry.where + ": " + entry.path.place + " is a directory and no socket, and is not granted");
+            continue;
+        }
         const std::string link = planted_link(entry.path, base.written);
         if (link.empty())
             entries.push_back(std::move(entry));
@@ -34,6 +38,8 @@ void show_unix_sockets(const std::vector<PolicyEntry>& sockets, PolicyRules& rul
     MountInput& found = rules.found;
     for (const PolicyEntry& entry : sockets) {
         const std::string& place = entry.path.place;
+        // The grant is of what the host has at that name, and commands could give the name to another socket.
+        rules.protect_name(entry);
         const View view = view_of(found, place);
         if (view == View::own_tmp && entry.path.fact.kind != PathKind::missing) {
             found.rules.add({Access::allow_read, place, entry.rule, {}, false});

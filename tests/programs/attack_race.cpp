@@ -55,6 +55,43 @@ void flip_renames() {
     }
 }
 
+// A directory that is now one in which "n" and "k.key" are forbidden, and now another.
+void flip_nested() {
+    for (int i = 0; i < g_rounds * 10; ++i) {
+        ::mkdir("b", 0755);
+        ::rename("b", "m");
+        ::rename("m", "b");
+        ::rmdir("b");
+    }
+}
+
+bool stays(const char* path) {
+    for (int i = 0; i < 20; ++i) {
+        if (!exists(path)) return false;
+        ::usleep(5000);
+    }
+    return true;
+}
+
+void act_nested() {
+    for (int i = 0; i < g_rounds * 3; ++i) {
+        ::mkdir("b/n", 0755);
+        ::rmdir("b/n");
+        ::close(::open("b/n", O_WRONLY | O_CREAT, 0644));
+        ::unlink("b/n");
+        ::link("mine", "b/k.key");
+        ::unlink("b/k.key");
+        ::symlink("x", "b/n");
+        ::unlink("b/n");
+        ::mkdir("d", 0755);
+        ::mkdir("d/n", 0755);
+        ::rename("d/n", "b/n");
+        ::rmdir("b/n");
+        ::rmdir("d/n");
+        if (stays("m/n") || stays("m/k.key")) won("a name was made");
+    }
+}
+
 void flip_memory() {
     constexpr char kAllowed[] = "mine";
     while (!g_over) {
@@ -211,6 +248,8 @@ constexpr Race kRaces[] = {
     {"stream", flip_memory, act_on_stream},
     {"mode-descriptor", flip_descriptor, act_on_mode},
     {"mode-path", flip_memory, act_on_mode},
+    {"nested", nullptr, act_nested},
+    {"nested-flips", nullptr, flip_nested},
     {"bring", nullptr, bring},
     {"shuffle", nullptr, shuffle},
 };

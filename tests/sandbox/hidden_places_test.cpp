@@ -38,7 +38,7 @@ TEST_F(HiddenPlaces, BelowADirectoryThatCannotBeListed) {
     ignore_below("w");
     for (const char* mode : {"311", "600", "000"}) {
         host("rm -rf w/sub w/other && mkdir w/other && git init -q w/sub && rm -f w/sub/.git/hooks/*");
-        before(std::string("chmod ") + mode + " sub");
+        host(std::string("chmod ") + mode + " w/sub");
         Session session = open();
         EXPECT_EQ(warns_of(session, "nothing in " + at("w/sub") + " can be written"), !is_root()) << mode;
         const Ran ran = session.sh("chmod 755 sub");
@@ -56,10 +56,28 @@ TEST_F(HiddenPlaces, BelowADirectoryThatCannotBeListed) {
     }
 }
 
+/// What a command may do to any other directory of its own.
+TEST_F(HiddenPlaces, WhatHasAProtectedPlaceBelowStaysOpenToTheSearch) {
+    ignore_below("w");
+    host("mkdir w/sub w/other w/keys && touch w/keys/a.key && git init -q w/sub");
+    SandboxPolicy policy = writable();
+    policy.filesystem.deny_write = {"**/*.key"};
+    Session session = open(policy);
+    for (const char* mode : {"311", "600", "000"}) {
+        for (const char* place : {".", "sub", "sub/.git", "keys"}) {
+            const Ran ran = session.sh(std::string("chmod ") + mode + " " + place);
+            EXPECT_NE(ran.code(), 0) << mode << place;
+            EXPECT_EQ(ran.denied().size(), 1U) << ran.story;
+        }
+        EXPECT_EQ(session.sh(std::string("chmod ") + mode + " other").code(), 0);
+    }
+    EXPECT_EQ(session.sh("chmod 700 sub keys sub/.git && chmod 755 sub keys sub/.git other").code(), 0);
+}
+
 TEST_F(HiddenPlaces, ARepositoryThatCannotBeEntered) {
     ignore_below("w");
     host("git init -q w && rm -f w/.git/hooks/*");
-    before("chmod 600 .git");
+    host("chmod 600 w/.git");
     Session session = open();
     EXPECT_EQ(session.sh("chmod 755 .git").code() == 0, is_root());
     host("chmod 755 w/.git");
@@ -72,7 +90,7 @@ TEST_F(HiddenPlaces, ARepositoryThatCannotBeEntered) {
 TEST_F(HiddenPlaces, ARootThatCannotBeListedIsNotWritten) {
     ignore_below("w");
     host("git init -q w && rm -f w/.git/hooks/*");
-    before("chmod 311 .");
+    host("chmod 311 w");
     Session session = open();
     EXPECT_EQ(session.sh("echo x > file").code() == 0, is_root());
     expect_acts(session, "EACCES|EROFS", at("w"), kOpen);
@@ -86,7 +104,7 @@ TEST_F(HiddenPlaces, WhatAGlobDeniesInADirectoryThatCannotBeListed) {
     host("mkdir w/sub w/other; echo secret > w/sub/a.key; echo free > w/other/a.txt");
     SandboxPolicy policy = writable();
     policy.filesystem.deny_write = {"**/*.key"};
-    before("chmod 311 sub", policy);
+    host("chmod 311 w/sub");
     {
         Session session = open(policy);
         EXPECT_EQ(session.sh("chmod 755 sub").code() == 0, is_root());
@@ -118,7 +136,7 @@ TEST_F(HiddenPlaces, RepositoriesOfSubmodulesWithoutTheirSigns) {
                     {"create @/hooks/post-checkout", "append @/config", "create @/commondir",
                      "rename @/hooks @/h", "rename @ @2"});
     }
-    expect_acts(session, "ok", at("w/.git/modules/s"), {"create @/index.lock", "mkdir @/objects/aa"});
+    expect_acts(session, "ok", at("w/.git/modules/s"), {"create @/index.lock", "append @/HEAD"});
 }
 
 TEST_F(HiddenPlaces, RepositoriesOfSubmodulesWorkAsBefore) {
@@ -139,7 +157,7 @@ TEST_F(HiddenPlaces, ModulesThatCannotBeListed) {
     ignore_below("w");
     module("s");
     for (const char* place : {".git/modules", ".git/modules/s"}) {
-        before(std::string("chmod 311 ") + place);
+        host(std::string("chmod 311 w/") + place);
         Session session = open();
         EXPECT_EQ(session.sh(std::string("chmod 755 ") + place).code() == 0, is_root());
         expect_acts(session, "EACCES|EROFS", at("w/.git/modules/s"), {"create @/hooks/post-checkout", "append @/config"});
@@ -160,6 +178,19 @@ TEST_F(HiddenPlaces, TheRepositoryOfALinkedWorktree) {
     expect_acts(session, "EACCES", at("w/store"),
                 {"create @/hooks/post-checkout", "append @/config", "rename @ @2", "append @/worktrees/tree/commondir"});
     expect_acts(session, "ok", at("w"), {"create @/tree/x", "mkdir @/store/objects/aa"});
+}
+
+/// Its pointer cannot be found, so whatever looks like a repository is taken for one.
+TEST_F(HiddenPlaces, TheRepositoryOfALinkedWorktreeThatCannotBeEntered) {
+    ignore_below("w");
+    host("git init -q --bare w/store && rm -f w/store/hooks/* && mkdir w/tree && "
+         "echo 'gitdir: ../store/worktrees/tree' > w/tree/.git && chmod 000 w/tree && mkdir w/react w/react/hooks");
+    before("mv store/HEAD store/H2; mv store/objects store/o2; mv store/refs store/r2");
+    Session session = open();
+    expect_acts(session, is_root() ? "ok" : "EACCES", at("w/store"), {"create @/hooks/post-checkout", "append @/config"});
+    expect_acts(session, "ok", at("w"), {"create @/react/hooks/x"});
+    session.close();
+    host("chmod 755 w/tree");
 }
 
 TEST_F(HiddenPlaces, ABareRepositoryThatIsGrantedForItsWorktree) {
@@ -217,7 +248,7 @@ TEST_F(HiddenPlaces, LinksInPlaceOfDeniedNamesStopNoSession) {
 
 TEST_F(HiddenPlaces, TreesDeeperThanAnyPathStopNoSession) {
     ignore_below("w");
-    before("python3 -c 'import os\nfor i in range(30):\n n=\"n\"*200\n os.mkdir(n)\n os.chdir(n)\n"
+    host("cd w && python3 -c 'import os\nfor i in range(30):\n n=\"n\"*200\n os.mkdir(n)\n os.chdir(n)\n"
            "os.makedirs(\".git/hooks\")\nopen(\".mcp.json\",\"w\").close()\nopen(\"a.key\",\"w\").close()'");
     SandboxPolicy policy = writable();
     policy.filesystem.deny_write = {"**/*.key"};

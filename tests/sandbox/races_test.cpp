@@ -112,6 +112,22 @@ TEST_F(Races, OneCommandFlipsForAnother) {
     }
 }
 
+/// Each has a lock of its own: a name is made in a directory that the other session moves.
+TEST_F(Races, TwoSessionsOnOneTree) {
+    SandboxPolicy policy = denying();
+    policy.filesystem.deny_write = {"arena/m/n", "arena/m/*.key"};
+    host("touch w/arena/mine");
+    Session one = open(policy);
+    Session two = open(policy);
+    Running flips = start_race(two, "nested-flips", "../no");
+    Running acts = start_race(one, "nested", "../no");
+    expect_no_win(acts.finish());
+    expect_no_win(flips.finish());
+    host("test ! -e w/arena/m/n && test ! -e w/arena/m/k.key");
+    // The same acts are nobody's matter elsewhere.
+    EXPECT_EQ(one.sh("mkdir e && mkdir e/n && mv e f && mv f/n f/o && rmdir f/o f").code(), 0);
+}
+
 /// The host has its own reasons to move things, and no lock to hold.
 class HostFlips {
   public:

@@ -100,6 +100,22 @@ TEST_F(UnixSockets, ExactlyTheListedOnesCanBeReached) {
     EXPECT_EQ(bad.visitors(), 0);
 }
 
+TEST_F(UnixSockets, TheNameOfAListedOneIsGivenToNoOther) {
+    host("mkdir w/run");
+    ignore_below("w/run");
+    const HostListener good(at("w/ok"));
+    const HostListener bad(at("w/run/bad"));
+    Session session = open(allowing({"ok", "run/later"}));
+    const Ran ran = session.sh("mv run/bad ok; ln run/bad run/later; ln -s bad run/later; mv ok run/kept; rm ok; "
+                               "mv run/bad run/later; mv run run2");
+    EXPECT_EQ(ran.denied().size(), 7U) << ran.story;
+    EXPECT_EQ(session.python(connect_to("ok")).out, "ok\n");
+    EXPECT_EQ(session.python(connect_to("run/later")).out, "ENOENT\n");
+    EXPECT_EQ(good.visitors(), 1);
+    EXPECT_EQ(bad.visitors(), 0);
+    EXPECT_EQ(session.sh("mv run/bad run/other && mv run/other run/bad").code(), 0);
+}
+
 TEST_F(UnixSockets, AListedOneInTheHostsTmpIsShown) {
     const std::string path = "/tmp/sandpipe-socket-" + std::to_string(::getpid());
     {

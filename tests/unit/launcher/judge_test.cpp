@@ -281,21 +281,32 @@ TEST(JudgeInit, TheDirectoryItself) {
 
 TEST(JudgeMode, IsNeverLeftToTheKernel) {
     Site log = at("/n/log", Kind::file);
-    EXPECT_EQ(judge_mode(kInit, log), perform());
+    EXPECT_EQ(judge_mode(kInit, log, 0640), perform());
     log.foreign = true;
-    EXPECT_EQ(judge_mode(kInit, log), perform()) << "a root shows the host's own files";
+    EXPECT_EQ(judge_mode(kInit, log, 0640), perform()) << "a root shows the host's own files";
     Site other{"/tmp/log", Kind::file};
     const wire::AccessRules own{{{Access::private_write, "/tmp", "", {}, false}}, true};
-    EXPECT_EQ(judge_mode(own, other), perform());
+    EXPECT_EQ(judge_mode(own, other, 0640), perform());
     other.foreign = true;
-    EXPECT_EQ(judge_mode(own, other).error, EROFS);
-    EXPECT_EQ(judge_mode(own, other).decision, Decision::deny);
-    EXPECT_EQ(judge_mode(own, Site{"/tmp/none", Kind::missing}).error, ENOENT);
-    EXPECT_EQ(judge_mode(own, Site{"", Kind::file}), perform()) << "a pipe has no place";
+    EXPECT_EQ(judge_mode(own, other, 0640).error, EROFS);
+    EXPECT_EQ(judge_mode(own, other, 0640).decision, Decision::deny);
+    EXPECT_EQ(judge_mode(own, Site{"/tmp/none", Kind::missing}, 0640).error, ENOENT);
+    EXPECT_EQ(judge_mode(own, Site{"", Kind::file}, 0640), perform()) << "a pipe has no place";
+    const wire::AccessRules hooks{{{Access::allow_write, "/n", "", {}, false},
+                                   {Access::deny_write, "/n/r/.git/hooks", "hooks", {}, false}},
+                                  true};
+    for (const char* above : {"/n", "/n/r", "/n/r/.git"}) {
+        for (const unsigned mode : {0755U, 0500U, 0700U, 01777U})
+            EXPECT_EQ(judge_mode(hooks, at(above, Kind::directory), mode), perform()) << above << mode;
+        for (const unsigned mode : {0311U, 0600U, 0U, 0277U})
+            EXPECT_EQ(judge_mode(hooks, at(above, Kind::directory), mode), denied("hooks")) << above << mode;
+    }
+    EXPECT_EQ(judge_mode(hooks, at("/n/other", Kind::directory), 0), perform());
+    EXPECT_EQ(judge_mode(hooks, at("/n/r", Kind::file), 0), perform());
     Site unlinked{"", Kind::file};
     unlinked.foreign = true;
-    EXPECT_EQ(judge_mode(own, unlinked).decision, Decision::deny);
-    EXPECT_EQ(judge_mode(own, unlinked).error, EROFS);
+    EXPECT_EQ(judge_mode(own, unlinked, 0640).decision, Decision::deny);
+    EXPECT_EQ(judge_mode(own, unlinked, 0640).error, EROFS);
 }
 
 TEST(JudgeArrival, NoLinkStandsBeforeAGlob) {
@@ -310,7 +321,7 @@ TEST(JudgeArrival, NoLinkStandsBeforeAGlob) {
 
 TEST(JudgeInit, Settings) {
     EXPECT_EQ(judge_change(kInit, at("/n/.git/config", Kind::file)), denied("config"));
-    EXPECT_EQ(judge_mode(kInit, initial("/n/.git/config", Kind::file)), perform());
+    EXPECT_EQ(judge_mode(kInit, initial("/n/.git/config", Kind::file), 0640), perform());
     EXPECT_EQ(judge_remove(kInit, initial("/n/.git/commondir", Kind::file)), denied("commondir"));
     Rename moved{at("/n/.git/config.lock", Kind::file), at("/n/.git/config", Kind::file), 0,    never,
                  never,                                 never_matches,                   never_matches};

@@ -753,6 +753,18 @@ TEST(MandatoryDenies, TooManyAreAnErrorThatNamesTheRemedy) {
     }
 }
 
+TEST(MandatoryDenies, PlacesWithoutAnythingAreCountedToo) {
+    FakePathFacts facts;
+    facts.file("/w/.git/HEAD");
+    for (int i = 0; i < 51'000; ++i) facts.directory("/w/.git/worktrees/" + std::to_string(i));
+    try {
+        (void)compile(policy_of({{}, {}, {"."}, {}}), "/w", "/home/u", facts);
+        FAIL() << "compiled";
+    } catch (const Error& error) {
+        EXPECT_TRUE(mentions(error.what(), "more than 100000 places")) << error.what();
+    }
+}
+
 class Worktree : public ::testing::Test {
   protected:
     Worktree() {
