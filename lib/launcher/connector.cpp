@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "launcher/pending_signals.hpp"
 #include "sys/raw_syscall.hpp"
 
 namespace sandpipe::launcher {
@@ -25,11 +26,24 @@ bool may_block(int socket) {
     return connects && !(::fcntl(socket, F_GETFL) & O_NONBLOCK);
 }
 
+/// What the kernel itself makes of a connect that a signal interrupts (sock_intr_errno in include/net/sock.h): it asks
+/// whether the handler wants it made anew, unless its time is limited.
+int interruption(int socket) {
+    timeval limit{};
+    socklen_t size = sizeof limit;
+    ::getsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, &size);
+    constexpr int kRestart = 512;  // ERESTARTSYS, which user mode never sees: the signal is pending
+    return limit.tv_sec == 0 && limit.tv_usec == 0 ? -kRestart : -EINTR;
+}
+
 }  // namespace
 
 struct Connector::Work {
+    static constexpr int kKilled = 1;
+
     Request request;
-    int result = -EINTR;  // what it stays if its child is killed
+    int result = kKilled;  // what it stays if its child is killed
+    bool interrupted = false;
     alignas(16) std::array<char, kStackBytes> stack;
 };
 
@@ -68,8 +82,18 @@ int Connector::connect(Request request) {
 bool Connector::on_child(pid_t pid, const Done& done) {
     auto found = works_.extract(pid);
     if (found.empty()) return false;
-    done(found.mapped()->request.cookie, found.mapped()->result);
+    const Work& work = *found.mapped();
+    const int killed = work.interrupted ? interruption(work.request.socket.get()) : -EINTR;
+    done(work.request.cookie, work.result == Work::kKilled ? killed : work.result);
     return true;
+}
+
+void Connector::end_interrupted() {
+    for (const auto& [pid, work] : works_) {
+        if (work->interrupted || !has_pending_signal(work->request.thread)) continue;
+        work->interrupted = true;
+        ::kill(pid, SIGKILL);
+    }
 }
 
 void Connector::end_unless(const std::function<bool(std::uint64_t)>& still_waiting) const {

@@ -64,6 +64,9 @@ class Supervisor {
     void on_notification(bool started);
     /// A child of this process has been reaped: true if it worked for a call, which ends now.
     bool on_child(pid_t pid);
+    /// To be called every few milliseconds while something `waits_for_others`: signals end what they would end.
+    void look_for_signals() { sockets_.connector().end_interrupted(); }
+    [[nodiscard]] bool waits_for_others() noexcept { return sockets_.connector().has_waiting(); }
     /// Tells the host of the refused calls that no Denial has stood for yet. To be called at the command's end.
     void report_folded();
     /// The host has noted the place of denial `id`: the call fails now. An unknown id is ignored.

@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/sandbox_fixture.hpp"
@@ -112,6 +113,21 @@ TEST_F(Lifetime, ClosingASessionEndsItsCommands) {
     EXPECT_TRUE(ran.result.cause == Cause::cancelled || ran.result.cause == Cause::lost)
         << to_string(ran.result.cause);
     expect_gone(token);
+}
+
+TEST_F(Lifetime, AForkedChildEndsNothingOfItsParents) {
+    Session session = open();
+    Running running = session.start(session.shell("echo up; read word; echo $word").input(Input::stream()));
+    running.await_output("up");
+    const pid_t child = ::fork();
+    if (child == 0) {
+        { const Session dropped = std::move(session); }
+        ::_exit(0);
+    }
+    ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+    running.write("unharmed\n");
+    EXPECT_EQ(running.finish().out, "up\nunharmed\n");
+    EXPECT_EQ(session.sh("echo next").out, "next\n");
 }
 
 TEST_F(Lifetime, AnAbandonedStreamEndsItsCommand) {
