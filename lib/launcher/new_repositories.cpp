@@ -9,6 +9,7 @@
 
 #include "launcher/initial_settings.hpp"
 #include "launcher/supervised_place.hpp"
+#include "sys/descriptors.hpp"
 
 namespace sandpipe::launcher {
 namespace {
@@ -44,15 +45,6 @@ bool read_all(int object, std::string& text) {
     }
     text.resize(size);
     return file && size <= kMostSettings;
-}
-
-int write_all(int file, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t put = ::write(file, text.data(), text.size());
-        if (put < 0) return -errno;
-        text.remove_prefix(static_cast<std::size_t>(put));
-    }
-    return 0;
 }
 
 }  // namespace
@@ -114,7 +106,7 @@ int put_settings(const std::string& settings, const Spot& from, const Spot& to) 
     const int directory = to.directory.get();
     const unique_fd file(::openat(directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
     if (!file) return -errno;
-    if (const int error = write_all(file.get(), settings); error < 0) return error;
+    if (const int error = sys::write_all(file.get(), settings); error < 0) return error;
     if (::fchmod(file.get(), before.st_mode & 0777) < 0) return -errno;
     const char* lock = from.name.c_str();
     if (::unlinkat(directory, lock, 0) < 0) return -errno;

@@ -1,13 +1,11 @@
 #include "processes.hpp"
 
-#include <dirent.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -15,6 +13,7 @@
 #include "launcher/command_mark.hpp"
 #include "launcher/proc_file.hpp"
 #include "sys/descriptors.hpp"
+#include "sys/directory.hpp"
 #include "sys/raw_syscall.hpp"
 
 namespace sandpipe::launcher {
@@ -27,12 +26,8 @@ int read_facts(pid_t pid, ProcessFacts& facts) {
     return 0;
 }
 
-struct CloseDirectory {
-    void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
-
 int look_at_all(std::vector<ProcessFacts>& all) {
-    const std::unique_ptr<DIR, CloseDirectory> directory(::opendir("/proc"));
+    const sys::Directory directory(::opendir("/proc"));
     if (!directory) return -errno;
     errno = 0;
     while (const dirent* entry = ::readdir(directory.get())) {

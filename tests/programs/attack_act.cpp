@@ -109,6 +109,7 @@ int act(const Args& a) {
     if (verb == "rmdir") return ::rmdir(p);
     if (verb == "truncate") return ::truncate(p, 3);
     if (verb == "chmod") return ::chmod(p, 0750);
+    if (verb == "chmod_handle") return ::fchmod(::open(p, O_PATH), 0750);
     if (verb == "chmod_fd") return ::fchmod(::open(p, O_RDONLY), 0750);
     if (verb == "chown") return ::chown(p, ::getuid(), ::getgid());
     if (verb == "chown_fd") return ::fchown(::open(p, O_RDONLY), ::getuid(), ::getgid());

@@ -59,6 +59,13 @@ TEST_F(Writes, AnOpenHowOfANewerKernelIsTakenWhereItAsksForNothingNew) {
     EXPECT_EQ(ran.denied(), std::vector<std::string>{"open " + at("o/n1") + " EROFS"});
 }
 
+TEST_F(Writes, AHandleThatOnlyStandsForAPathChangesNoMode) {
+    ignore_below("w");
+    Session session = open();
+    expect_acts(session, "EBADF", at("w"), {"chmod_handle @/file", "chmod_handle @/dir"});
+    expect_acts(session, "ok", at("w"), {"chmod_fd @/file", "chmod_fd @/dir"});
+}
+
 TEST_F(Writes, ReadingOutsideTheRootsWorks) {
     Session session = open();
     expect_acts(
