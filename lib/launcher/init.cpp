@@ -57,6 +57,7 @@ class Init {
 
   private:
     Outcome set_up();
+    void look_for_signals();
     void on_socket();
     void start(wire::Packet packet);
     Outcome confine_streams(std::vector<unique_fd>& stdio);
@@ -95,6 +96,7 @@ class Init {
     bool exited_ = false;    // the leader is reaped; `ended_` holds
     bool ending_ = false;    // everything was killed
     bool settled_ = false;   // nothing is left of it but what the host has not taken yet
+    std::int64_t next_look_ns_ = 0;
     bool over_ = false;
 };
 
@@ -113,10 +115,18 @@ int Init::run() {
     const std::string word = failure ? wire::encode(*failure) : wire::encode_idle();
     if (wire::send_packet(socket_.get(), word) < 0 || failure) return 1;
     while (!over_) {
-        if (loop_.run_once(supervisor_.waits_for_others() ? kRoundMs : -1) < 0) return 1;
-        supervisor_.look_for_signals();
+        const bool waits = supervisor_.waits_for_others();
+        if (loop_.run_once(waits ? kRoundMs : -1) < 0) return 1;
+        if (waits) look_for_signals();
     }
     return 0;
+}
+
+/// However many events there are between: each look reads a file for each connect that waits.
+void Init::look_for_signals() {
+    if (monotonic_ns() < next_look_ns_) return;
+    next_look_ns_ = monotonic_ns() + kRoundMs * 1'000'000;
+    supervisor_.look_for_signals();
 }
 
 void Init::unwatch(int fd) {
