@@ -33,7 +33,7 @@ struct Denial {
     std::optional<std::string> reason;  ///< the policy's own words for it, if it has any
     int pid = 0;                        ///< inside the sandbox
     std::string program;                ///< the name of the process (comm)
-    std::vector<std::string> writable_roots;
+    std::vector<std::string> writable_roots;  ///< the session's, at most the first 64 of them
     bool probe = false;        ///< a known harmless probe: in the API and JSON, not in text
     std::uint64_t folded = 0;  ///< refused calls that this one stands for, beyond itself
 };

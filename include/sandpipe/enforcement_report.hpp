@@ -29,7 +29,7 @@ struct EnforcementReport {
     std::vector<Mechanism> mechanisms;
 
     [[nodiscard]] const Mechanism* find(std::string_view name) const noexcept;
-    /// {"filesystem":{"enforced":"full","detail":""}, ...}
+    /// {"filesystem":{"enforced":"full","detail":""}, ...}; with "given_up":true where that holds.
     [[nodiscard]] nlohmann::json to_json() const;
 };
 

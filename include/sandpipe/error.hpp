@@ -15,7 +15,7 @@ enum class Errc : int {
     sandbox_path_escape,         ///< E_SANDBOX_PATH_ESCAPE 400: a path leads out of its workspace
     sandbox_refused,             ///< E_SANDBOX_REFUSED 403: a gate did not approve
     sandbox_policy_conflict,     ///< E_SANDBOX_POLICY_CONFLICT 409: two settings exclude each other
-    sandbox_narrowing_unsupported,  ///< E_SANDBOX_NARROWING_UNSUPPORTED 422: a policy would widen, not narrow
+    sandbox_narrowing_unsupported,  ///< E_SANDBOX_NARROWING_UNSUPPORTED 422: for enforcers that cannot narrow; the library's own can
     sandbox_dependency_missing,  ///< E_SANDBOX_DEPENDENCY_MISSING 424: a needed program or library is absent
     sandbox_gate_required,       ///< E_SANDBOX_GATE_REQUIRED 428: a tool was made without a gate
     sandbox_not_initialized,     ///< E_SANDBOX_NOT_INITIALIZED 500: used after close, or in a forked child

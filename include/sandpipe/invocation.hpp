@@ -114,7 +114,8 @@ struct StopPolicy {
 
 enum class OnOverflow : std::uint8_t {
     stop,                ///< the command is stopped; cause output_limit
-    keep_head_and_tail,  ///< it runs on; the first and the last half of `bytes` are kept
+    keep_head_and_tail,  ///< it runs on; the first and the last half of `bytes` are kept. For settled results only:
+                         ///< starting a CommandStream with it throws `Error`
 };
 
 /// How much of each output stream a result keeps; exact to the byte.

@@ -24,7 +24,7 @@ enum class LogLevel { debug, info, warning, error };
 struct LogRecord {
     LogLevel level = LogLevel::info;
     std::uint64_t command_id = 0;  ///< 0 where it is about no single command
-    std::string_view text;         ///< valid during the call
+    std::string_view text;         ///< one line, escaped where a command chose it; valid during the call
 };
 
 struct RuntimeOptions {
@@ -61,8 +61,9 @@ class Runtime {
     ~Runtime();
 
     /// Stops all commands by their stop policies, awaits them, and ends the helpers. Afterwards starts throw
-    /// E_SANDBOX_NOT_INITIALIZED. A second call returns at once. Once begun it goes to its end: cancellation shows at
-    /// what the caller awaits next.
+    /// E_SANDBOX_NOT_INITIALIZED. A second call returns at once, and several may wait. Once begun it goes to its end:
+    /// cancellation shows at what the caller awaits next. What a stream that somebody holds has left can still be taken
+    /// afterwards.
     awaitable<void> close();
 
     /// For the library's own parts.

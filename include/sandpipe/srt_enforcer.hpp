@@ -52,11 +52,12 @@ class SandboxEnforcer : public BinarySandbox {
     [[nodiscard]] virtual const EnforcementReport& enforcement() const = 0;
     /// What the user should know about this policy on this machine, such as second links to protected files.
     [[nodiscard]] virtual const std::vector<std::string>& warnings() const = 0;
-    /// Ends the session's commands and the session. A second call returns at once.
+    /// Ends the session's commands and the session, otherwise as `Runtime::close`.
     virtual awaitable<void> close() = 0;
 };
 
-/// Makes a session. Throws `Error`: E_INVALID_SANDBOX_CONFIG for a wrong option or policy,
+/// Makes a session. Where the policy names directories to search (globs, the always denied names), these are searched on the
+/// calling thread: some 0.2 s for 100,000 files. Throws `Error`: E_INVALID_SANDBOX_CONFIG for a wrong option or policy,
 /// E_SANDBOX_UNSUPPORTED_ENV where this machine cannot enforce the policy, E_SANDBOX_FAILED where a step
 /// failed.
 awaitable<std::shared_ptr<SandboxEnforcer>> srt_enforcer(Runtime& runtime, SrtEnforcerOptions options);

@@ -6,8 +6,8 @@
 #include <csignal>
 #include <string>
 
-#include "exit_status.hpp"
 #include "output.hpp"
+#include "process/exit_status.hpp"
 
 namespace sandpipe::cli {
 
@@ -17,7 +17,7 @@ Ending broken_output(std::error_code error, int signal) {
     const std::string text = "sandpipe: cannot write the output: " + error.message() + "\n";
     // If that cannot be written either, the status still says it.
     static_cast<void>(write_fully(STDERR_FILENO, text, nullptr));
-    return {kStatusRefused};
+    return {detail::kStatusRefused};
 }
 
 }  // namespace sandpipe::cli

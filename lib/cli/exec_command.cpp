@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "commands.hpp"
-#include "exit_status.hpp"
 #include "json_lines.hpp"
 #include "output.hpp"
+#include "process/exit_status.hpp"
 #include "process_options.hpp"
 #include "stream_command.hpp"
 
@@ -35,7 +35,7 @@ awaitable<Ending> exec_json(Host& host, BinaryInvocation made) {
     const int signal = host.interrupts().first();
     const std::error_code error = write_fully(STDOUT_FILENO, result_object(result), &host.interrupts());
     if (error) co_return broken_output(error, signal);
-    co_return Ending{exit_status(result, signal != 0 ? signal : SIGTERM)};
+    co_return Ending{detail::exit_status(result, signal != 0 ? signal : SIGTERM)};
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include <sandpipe/explain.hpp>
 
-#include <nlohmann/json.hpp>
-
 #include <unistd.h>
 
 #include <array>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "json_lines.hpp"
 #include "output.hpp"
 #include "policy_options.hpp"
 #include "process/escaped.hpp"
@@ -23,12 +22,6 @@ ExplainedAct act_of(const std::string& name) {
     for (const ExplainedAct act : kActs)
         if (to_string(act) == name) return act;
     return ExplainedAct::connect;
-}
-
-std::string json_line(const ExplainOptions& options, const std::string& target, const Explanation& answer) {
-    const nlohmann::ordered_json line{
-        {"act", options.act}, {"target", target}, {"allowed", answer.allowed}, {"rule", answer.rule}};
-    return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 std::string text_line(const ExplainOptions& options, const std::string& target, const Explanation& answer) {
@@ -52,7 +45,7 @@ Ending explain_command(const ExplainOptions& options) {
     bool all_allowed = true;
     for (const std::string& target : options.targets) {
         const Explanation answer = explainer.explain(act, target);
-        text += options.json ? json_line(options, target, answer) : text_line(options, target, answer);
+        text += options.json ? explanation_line(options.act, target, answer) : text_line(options, target, answer);
         all_allowed = all_allowed && answer.allowed;
     }
     const std::error_code error = write_fully(STDOUT_FILENO, text, nullptr);

@@ -28,6 +28,12 @@ Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr)
 
 Json text_or_null(const std::optional<std::string>& text) { return text ? Json(*text) : Json(nullptr); }
 
+/// A path may be any bytes: where they are not UTF-8, a text that shows what it can, and the bytes beside it.
+void put_path(Json& json, const std::string& key, const std::string& path) {
+    json[key] = text_or_null(path);
+    if (!detail::is_utf8(path)) json[key + "_base64"] = base64(path);
+}
+
 void put_bytes(Json& json, const std::string& key, const std::string& bytes) {
     if (detail::is_utf8(bytes)) {
         json[key] = bytes;
@@ -60,8 +66,8 @@ Json to_json(const OutputChunk& chunk) {
 // What only some denials have.
 void put_optional_facts(Json& json, const Denial& denial) {
     if (!denial.second_path.empty()) {
-        json["second_path"] = denial.second_path;
-        json["second_resolved"] = denial.second_resolved;
+        put_path(json, "second_path", denial.second_path);
+        put_path(json, "second_resolved", denial.second_resolved);
     }
     if (!denial.host.empty()) {
         json["host"] = denial.host;
@@ -77,8 +83,8 @@ Json to_json(const Denial& denial) {
     json["time"] = in_seconds(denial.time);
     json["kind"] = to_string(denial.kind);
     json["operation"] = denial.operation;
-    json["path"] = text_or_null(denial.path);
-    json["resolved"] = text_or_null(denial.resolved);
+    put_path(json, "path", denial.path);
+    put_path(json, "resolved", denial.resolved);
     json["errno"] = text_or_null(errno_name(denial.error));
     json["rule"] = denial.rule;
     json["reason"] = text_or_null(denial.reason);
@@ -112,7 +118,7 @@ Json to_json(const NotStarted& start) {
     json["stage"] = to_string(start.stage);
     json["error"] = start.error ? Json(start.error.message()) : Json(nullptr);
     json["errno"] = of_ours ? Json(nullptr) : text_or_null(errno_name(start.error.value()));
-    json["path"] = text_or_null(start.path);
+    put_path(json, "path", start.path);
     json["hint"] = text_or_null(start.hint);
     return json;
 }
@@ -201,6 +207,23 @@ std::string result_object(const BinaryExecResult& result) {
     put_bytes(json, "err", result.err);
     json["failed"] = result.failed;
     put_end(json, end);
+    return line(json);
+}
+
+std::string explanation_line(const std::string& act, const std::string& target, const Explanation& answer) {
+    Json json;
+    json["act"] = act;
+    put_path(json, "target", target);
+    json["allowed"] = answer.allowed;
+    json["rule"] = answer.rule;
+    return line(json);
+}
+
+std::string refusal_line(const CommandResult& result) {
+    const auto& start = std::get<NotStarted>(result.status);
+    Json json;
+    json["error"] = start.error.message();
+    json["hint"] = start.hint;
     return line(json);
 }
 

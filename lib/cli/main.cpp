@@ -11,19 +11,20 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "exit_status.hpp"
 #include "json_lines.hpp"
 #include "output.hpp"
+#include "process/exit_status.hpp"
 
 namespace sandpipe::cli {
 namespace {
 
 using Args = std::vector<std::string>;
 
-// The answer where no command ever ran: the end line of --json, or a sentence.
+// The answer where no command ever ran: with --json a line of its form, else a sentence.
 std::string refusal_text(const AnswerForm& form, const CommandResult& result, const std::string& sentence) {
     if (!form.json) return "sandpipe: " + sentence + "\n";
-    if (!form.exec) {
+    if (form.kind == AnswerKind::explanations) return refusal_line(result);
+    if (form.kind == AnswerKind::events) {
         Finished end;
         end.result = result;
         return event_line(end);
@@ -36,7 +37,7 @@ std::string refusal_text(const AnswerForm& form, const CommandResult& result, co
 Ending refuse(const AnswerForm& form, const CommandResult& result, const std::string& sentence, int signal) {
     const int fd = form.json ? STDOUT_FILENO : STDERR_FILENO;
     const std::error_code error = write_fully(fd, refusal_text(form, result, sentence), nullptr);
-    return error ? broken_output(error, signal) : Ending{exit_status(result, signal)};
+    return error ? broken_output(error, signal) : Ending{detail::exit_status(result, signal)};
 }
 
 Ending refuse(const AnswerForm& form, const Error& error) {
@@ -79,7 +80,7 @@ Ending closed(Host& host, Ending ending) {
     } catch (const std::exception& error) {
         const std::string text = "sandpipe: " + std::string(error.what()) + "\n";
         const std::error_code unwritten = write_fully(STDERR_FILENO, text, nullptr);
-        if (ending.status == 0 || unwritten) ending.status = kStatusRefused;
+        if (ending.status == 0 || unwritten) ending.status = detail::kStatusRefused;
     }
     return ending;
 }

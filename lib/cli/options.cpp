@@ -39,6 +39,11 @@ void add_value(CLI::App& app, const std::string& name, Value& value, const std::
     app.add_option(name, value, help)->type_name("");
 }
 
+/// A flag has no value: "--json=0" is a mistake.
+void add_flag(CLI::App& app, const std::string& name, bool& flag, const std::string& help) {
+    app.add_flag(name, flag, help)->disable_flag_override();
+}
+
 void add_process_options(CLI::App& app, ProcessOptions& options, NumberTexts& numbers) {
     add_list(app, "--env", options.env, "NAME (the value it has here) or NAME=VALUE; may stand often");
     add_value(app, "--timeout", numbers.timeout, "SECONDS until the command is ended; default: never");
@@ -46,9 +51,9 @@ void add_process_options(CLI::App& app, ProcessOptions& options, NumberTexts& nu
               "SECONDS from SIGTERM to SIGKILL; default: 2; 0: no SIGTERM");
     add_value(app, "--max-output", numbers.max_output, "BYTES of a stream that end the command when passed");
     add_value(app, "--stdin", options.input, "FILE for the command's stdin; -: ours; default: none");
-    app.add_flag("--merged", options.merged, "One pipe for stdout and stderr: exact order, no tags");
-    app.add_flag("--json", options.json, "Events as JSON, one object a line");
-    app.add_flag("--quiet", options.quiet, "No denials and no trailers on stderr");
+    add_flag(app, "--merged", options.merged, "One pipe for stdout and stderr: exact order, no tags");
+    add_flag(app, "--json", options.json, "Events as JSON, one object a line");
+    add_flag(app, "--quiet", options.quiet, "No denials and no trailers on stderr");
     add_value(app, "--log", numbers.log,
               "LEVEL of the library's log on stderr: debug, info, warning, error, off");
 }
@@ -159,8 +164,8 @@ Options parse_run(Split parts) {
     add_policy_options(app, run.policy);
     add_process_options(app, run.process, numbers);
     add_value(app, "--bin-shell", run.bin_shell, "PATH of the shell for -c; default: /bin/bash");
-    app.add_flag("--weaker-nested", run.weaker_nested,
-                 "Go on without what only this machine refuses, each by name; never with the network, denied reads or"
+    add_flag(app, "--weaker-nested", run.weaker_nested,
+             "Go on without what only this machine refuses, each by name; never with the network, denied reads or"
                  " processes that outlive their command");
     try {
         parse(app, std::move(parts.options));
@@ -205,7 +210,7 @@ Options parse_explain(Split parts) {
     std::vector<std::string> words;
     app.add_option("words", words)->group("");
     add_policy_options(app, explain.policy);
-    app.add_flag("--json", explain.json, "Answers as JSON, one object a line");
+    add_flag(app, "--json", explain.json, "Answers as JSON, one object a line");
     try {
         parse(app, std::move(parts.options));
     } catch (const CLI::CallForHelp&) {
@@ -250,9 +255,11 @@ Options parse_options(const std::vector<std::string>& args) {
 AnswerForm answer_form(const std::vector<std::string>& args) {
     const auto end = std::find(args.begin(), args.end(), "--");
     const bool json = std::find(args.begin(), end, "--json") != end;
-    if (args.empty()) return {json, false};
-    // explain has answers only; what it refuses is a sentence.
-    return {json && args.front() != "explain", args.front() == "exec"};
+    AnswerForm form;
+    form.json = json;
+    if (!args.empty() && args.front() == "exec") form.kind = AnswerKind::result;
+    if (!args.empty() && args.front() == "explain") form.kind = AnswerKind::explanations;
+    return form;
 }
 
 }  // namespace sandpipe::cli

@@ -71,10 +71,16 @@ using Options = std::variant<RunOptions, ExecOptions, ExplainOptions, ShowText>;
 /// run as asked, also for what this version does not support yet. Pure.
 [[nodiscard]] Options parse_options(const std::vector<std::string>& args);
 
+enum class AnswerKind : std::uint8_t {
+    events,        ///< of `run`, one a line; the last is an "end"
+    result,        ///< of `exec`, one object
+    explanations,  ///< of `explain`, one a line
+};
+
 /// Which form the answer to these arguments has, also where `parse_options` refuses them.
 struct AnswerForm {
     bool json = false;
-    bool exec = false;  ///< one object instead of lines
+    AnswerKind kind = AnswerKind::events;
 };
 [[nodiscard]] AnswerForm answer_form(const std::vector<std::string>& args);
 

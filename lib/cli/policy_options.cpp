@@ -65,7 +65,7 @@ auto read_settings(const Source& source, Read read) {
     const std::string text = read_file(source);
     try {
         return read(parse_without_doubles(text));
-    } catch (const nlohmann::json::parse_error& error) {
+    } catch (const nlohmann::json::exception& error) {
         throw Error(Errc::invalid_sandbox_config, source.words() + error.what());
     } catch (const Error& error) {
         throw Error(error.errc(), source.words() + error.text());

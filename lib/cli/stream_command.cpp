@@ -1,3 +1,4 @@
+#include "process/exit_status.hpp"
 #include "stream_command.hpp"
 
 #include <asio/cancellation_state.hpp>
@@ -10,7 +11,6 @@
 #include <system_error>
 #include <utility>
 
-#include "exit_status.hpp"
 #include "json_lines.hpp"
 #include "output.hpp"
 #include "terminal_text.hpp"
@@ -65,7 +65,7 @@ awaitable<Ending> stream_command(Host& host, CommandStream stream, Presentation 
         if (!event) co_return ending;
         if (const auto* finished = std::get_if<Finished>(&*event)) {
             ending.status =
-                exit_status(finished->result, interrupts.first() != 0 ? interrupts.first() : SIGTERM);
+                detail::exit_status(finished->result, interrupts.first() != 0 ? interrupts.first() : SIGTERM);
         }
         error = screen.show(*event);
     }

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "exit_status.hpp"
+#include "process/exit_status.hpp"
 #include "process/utf8.hpp"
 
 namespace sandpipe::cli {
@@ -43,7 +43,7 @@ TerminalPieces TerminalText::end(const Finished& finished) {
     TerminalPieces pieces{std::exchange(pending_out_, {}), std::exchange(pending_err_, {})};
     note_line_end(false, pieces.out);
     note_line_end(true, pieces.err);
-    if (!is_own_status(finished.result)) pieces.err += marker(finished);
+    if (!detail::is_own_status(finished.result)) pieces.err += marker(finished);
     return pieces;
 }
 

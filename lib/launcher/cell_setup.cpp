@@ -176,6 +176,16 @@ Outcome set_up_cell(const wire::SessionPlan& plan, const CellNamespaces& namespa
     return prepare_filter(plan, confinement);
 }
 
+ConfineSteps confine_steps(const Confinement& confinement) {
+    ConfineSteps steps;
+    steps.inner_ruleset = confinement.inner_ruleset ? confinement.inner_ruleset.get() : -1;
+    steps.filter.len = static_cast<unsigned short>(confinement.filter.size());
+    steps.filter.filter = const_cast<sock_filter*>(confinement.filter.data());
+    steps.wait_killable = confinement.facts.wait_killable;
+    steps.notify = confinement.facts.denials;
+    return steps;
+}
+
 Outcome set_up_init(const wire::SessionPlan& plan, const Confinement& confinement) {
     if (confinement.own_proc)
         if (Outcome failure = mount_proc(plan)) return failure;

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "launcher/confine.hpp"
 #include "launcher/failure.hpp"
 #include "launcher/host_tree.hpp"
 #include "launcher/masks.hpp"
@@ -34,6 +35,9 @@ struct Confinement {
 /// where the plan allows that and something else still stands for it.
 [[nodiscard]] Outcome set_up_cell(const wire::SessionPlan& plan, const CellNamespaces& namespaces,
                                   Confinement& confinement);
+
+/// For the commands of its inits. It points into the confinement.
+[[nodiscard]] ConfineSteps confine_steps(const Confinement& confinement);
 
 /// Runs once in each new init (own pid and mount namespace): mounts its /proc with the host's facts hidden,
 /// gives up all capabilities but CAP_SYS_PTRACE, sets no_new_privs, becomes undumpable and enters the outer

@@ -57,6 +57,11 @@ class Child {
     [[nodiscard]] Progress advance();
     [[nodiscard]] unique_fd take_listener() noexcept { return std::move(listener_); }
     [[nodiscard]] const wire::Failure& failure() const noexcept { return failure_; }
+    /// What its comm would be: prctl(2) has 15 bytes for it.
+    [[nodiscard]] std::string name() const {
+        const std::string& program = command_.argv.front();
+        return program.substr(program.rfind('/') + 1).substr(0, 15);
+    }
 
     struct Script;
 

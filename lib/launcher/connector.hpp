@@ -6,22 +6,15 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <unordered_map>
 
+#include "launcher/blocking_calls.hpp"
 #include "launcher/socket_address.hpp"
 
 namespace sandpipe::launcher {
 
-/// Connects callers' own sockets for them. Where that may block, a child that shares this process's memory and
-/// descriptors waits in it, and nobody else has to.
+/// Connects callers' own sockets for them.
 class Connector {
   public:
-    Connector();
-    Connector(const Connector&) = delete;
-    Connector& operator=(const Connector&) = delete;
-    ~Connector();
-
     /// `socket` is the caller's, by another descriptor; `target` what `address` leads to, kept open until the end.
     struct Request {
         std::uint64_t cookie = 0;  ///< the call that waits
@@ -37,17 +30,12 @@ class Connector {
     /// A child of this process has been reaped. True if it was one of ours: `done` gets the cookie and 0 or -errno.
     using Done = std::function<void(std::uint64_t cookie, int error)>;
     bool on_child(pid_t pid, const Done& done);
-    /// Somebody waits: `end_interrupted` wants to be called, again and again.
-    [[nodiscard]] bool has_waiting() const noexcept { return !works_.empty(); }
-    /// Ends the waiting for callers that have a signal to take. Nothing else wakes them: a call whose notification was
-    /// received waits for its answer with fatal signals only (SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV).
-    void end_interrupted();
+    [[nodiscard]] const BlockingCalls& calls() const noexcept { return calls_; }
     /// Ends the waiting for calls that nobody waits for any more.
-    void end_unless(const std::function<bool(std::uint64_t cookie)>& still_waiting) const;
+    void end_unless(const std::function<bool(std::uint64_t cookie)>& still_waiting) const { calls_.end_unless(still_waiting); }
 
   private:
-    struct Work;
-    std::unordered_map<pid_t, std::unique_ptr<Work>> works_;
+    BlockingCalls calls_;
 };
 
 }  // namespace sandpipe::launcher

@@ -3,13 +3,16 @@
 #include <seccomp.h>
 #include <sys/syscall.h>
 
+#include <cerrno>
 #include <cstdlib>
+
+#include "launcher/architecture.hpp"
 
 namespace sandpipe::launcher {
 namespace {
 
-std::string name_of(int number) {
-    char* name = ::seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+std::string name_of(int number, std::uint32_t architecture = SCMP_ARCH_NATIVE) {
+    char* name = ::seccomp_syscall_resolve_num_arch(architecture, number);
     std::string text = name ? name : "system call " + std::to_string(number);
     std::free(name);
     return text;
@@ -41,6 +44,18 @@ wire::Denied denied_message(const NotifiedCall& row, const SocketAnswer& answer)
     denied.port = answer.port;
     denied.error = answer.judgement.error;
     denied.rule = answer.judgement.rule;
+    return denied;
+}
+
+wire::Denied denied_message(const seccomp_data& foreign) {
+    // What libseccomp calls an architecture is the kernel's own name for it, but for x32.
+    const bool x32 = foreign.arch == kNativeArchitecture;
+    wire::Denied denied;
+    denied.kind = static_cast<std::uint8_t>(DenialKind::syscall);
+    denied.operation = name_of(foreign.nr, x32 ? SCMP_ARCH_X32 : foreign.arch);
+    denied.error = ENOSYS;
+    denied.rule = x32 ? "only this architecture's own system calls: it is one of x32"
+                      : "only this architecture's own system calls: it is one of a 32-bit program";
     return denied;
 }
 

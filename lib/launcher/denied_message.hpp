@@ -11,6 +11,8 @@ namespace sandpipe::launcher {
 /// What the host is told of a refused call; all but its number and its caller.
 [[nodiscard]] wire::Denied denied_message(const Call& call, const Answer& answer);
 [[nodiscard]] wire::Denied denied_message(const NotifiedCall& row, const SocketAnswer& answer);
+/// Of a call that follows another convention (architecture.hpp).
+[[nodiscard]] wire::Denied denied_message(const seccomp_data& foreign);
 /// Of system call `number`, which is notified only to be refused.
 [[nodiscard]] wire::Denied denied_message(int number, const Refusal& refusal);
 

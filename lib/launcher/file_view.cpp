@@ -16,6 +16,7 @@
 #include "launcher/proc_view.hpp"
 #include "launcher/relay_image.hpp"
 #include "wire/access_rules.hpp"
+#include "wire/hidden_facts.hpp"
 #include "wire/proxy_ports.hpp"
 
 namespace sandpipe::launcher {
@@ -80,6 +81,7 @@ class FileView {
     int protect(const std::string& path);
     int put_root(int tree);
     int protect_kernel_settings();
+    int hide_host_facts();
     int make_holes(int root, const MountOp& op, SkeletonModes modes);
     [[nodiscard]] bool is_device(const std::string& path) const;
 
@@ -97,7 +99,14 @@ Outcome FileView::lay_out() {
         if (const int error = take(op); error < 0) return mounts_failed(error, op.path);
     for (const MountOp& op : plan_.mounts)
         if (const int error = carry_out(op); error < 0) return mounts_failed(error, op.path);
-    return {};
+    const int error = hide_host_facts();
+    return error == 0 ? Outcome{} : mounts_failed(error, "/sys");
+}
+
+int FileView::hide_host_facts() {
+    for (const char* name : wire::kHiddenInSys)
+        if (const int error = unless_gone(put_mask(masks_, std::string("/sys/") + name)); error < 0) return error;
+    return 0;
 }
 
 /// What comes from the host's own view, before any of it is hidden.

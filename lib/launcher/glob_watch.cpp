@@ -28,6 +28,7 @@ bool is_own_tree(std::string_view path) { return path == "/proc" || path == "/de
 }  // namespace
 
 void GlobWatch::start(const wire::AccessRules& rules) {
+    rules_ = &rules;
     for (AccessRule& rule : rules.all())
         if (!rule.glob.empty()) globs_.push_back(std::move(rule));
     if (!globs_.empty()) events_.reset(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
@@ -53,8 +54,11 @@ GlobWatch::Reach GlobWatch::reach_of(const std::string& path) const {
         if (!wire::holds(rule.place, path)) continue;
         const std::string_view below = wire::relative_to(rule.place, path);
         const wire::GlobMatch match = wire::match_glob(rule.glob, below);
-        reach.matches = reach.matches || (match.matched == below.size() && !below.empty());
-        reach.deeper = reach.deeper || match.open;
+        const bool matches = match.matched == below.size() && !below.empty();
+        reach.matches = reach.matches || matches;
+        // As when the session is planned: what covers a match covers all below it, unless a rule lifts it there.
+        const bool lifted = rule.access == Access::deny_read && rules_->read(path).allowed;
+        reach.deeper = reach.deeper || (match.open && (!matches || lifted));
     }
     return reach;
 }

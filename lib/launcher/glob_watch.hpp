@@ -36,6 +36,7 @@ class GlobWatch {
     [[nodiscard]] bool drain(const Found& found);
     [[nodiscard]] bool take_events(const char* bytes, std::size_t size, const Found& found);
 
+    const wire::AccessRules* rules_ = nullptr;
     std::vector<wire::AccessRule> globs_;
     std::vector<std::string> missing_;  // places of globs that could not be watched
     unique_fd events_;                  // invalid: search each time

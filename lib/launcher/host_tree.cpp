@@ -15,7 +15,9 @@
 #include <utility>
 
 #include "launcher/mounts.hpp"
+#include "launcher/own_descriptor.hpp"
 #include "launcher/supervised_place.hpp"
+#include "launcher/unnamed_copy.hpp"
 #include "sys/raw_syscall.hpp"
 
 namespace sandpipe::launcher {
@@ -41,17 +43,20 @@ int open_same(int directory, const std::string& path, int flags, const struct st
 /// may be that of another namespace, and then its mode is all that can.
 bool is_harmless(int stream, const struct stat& status) {
     if (::isatty(stream)) return true;
-    const std::string path = "/proc/self/fd/" + std::to_string(stream);
-    const bool writable = S_ISREG(status.st_mode) && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
+    const OwnDescriptor file(stream);
+    const bool writable = S_ISREG(status.st_mode) && ::faccessat(AT_FDCWD, file.path(), W_OK, AT_EACCESS) == 0;
     return status.st_uid != ::geteuid() && !writable;
 }
 
-/// Pipes, sockets, memfds, files that were unlinked. What has a name that cannot be told is not among them.
-bool has_no_name(int stream, const struct stat& status) {
-    if (S_ISSOCK(status.st_mode) || status.st_nlink == 0) return true;
+/// All that can be changed of them is what goes through them.
+bool is_pipe_or_socket(int stream, const struct stat& status) {
+    if (S_ISSOCK(status.st_mode)) return true;
     struct statfs found {};
     return S_ISFIFO(status.st_mode) && ::fstatfs(stream, &found) == 0 && found.f_type == PIPEFS_MAGIC;
 }
+
+/// memfds, and what was unlinked. What has a name that cannot be told is not among them.
+bool has_no_name(const struct stat& status) { return status.st_nlink == 0; }
 
 bool is_null(const struct stat& status) {
     return S_ISCHR(status.st_mode) && status.st_rdev == ::makedev(1, 3);
@@ -69,28 +74,53 @@ int HostTree::take(int root) {
     return error == 0 ? flag_tree(root_.get(), {MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID, 0}) : error;
 }
 
-bool is_on_any(const MountIds& mounts, int object) {
-    if (mounts.empty()) return false;
-    const std::uint64_t mount = mount_of(object);
-    return std::find(mounts.begin(), mounts.end(), mount) != mounts.end();
+void ForeignFiles::add(int object) {
+    struct stat status {};
+    if (::fstat(object, &status) == 0 && has_no_name(status))
+        unnamed_.emplace_back(status.st_dev, status.st_ino);
+    else
+        mounts_.push_back(mount_of(object));
 }
 
-int HostTree::confine(unique_fd& stream, MountIds& foreign) const {
+bool ForeignFiles::has(int object) const {
+    struct stat status {};
+    const bool on_mount = !mounts_.empty() &&
+                          std::find(mounts_.begin(), mounts_.end(), mount_of(object)) != mounts_.end();
+    if (on_mount || unnamed_.empty()) return on_mount;
+    return ::fstat(object, &status) < 0 || std::find(unnamed_.begin(), unnamed_.end(),
+                                                     Inode(status.st_dev, status.st_ino)) != unnamed_.end();
+}
+
+int HostTree::confine(unique_fd& stream, ForeignFiles& foreign) const {
     struct stat status {};
     const int flags = ::fcntl(stream.get(), F_GETFL);
     if (flags < 0 || ::fstat(stream.get(), &status) < 0) return -errno;
     if (S_ISDIR(status.st_mode)) return -EISDIR;
     if (flags & O_PATH) return -EBADF;
+    if (is_pipe_or_socket(stream.get(), status)) return 0;
     const bool granted = (flags & O_ACCMODE) != O_RDONLY;
-    bool is_own = has_no_name(stream.get(), status);
-    if (!is_own && !(granted && S_ISREG(status.st_mode))) {
+    bool is_own = false;
+    if (!(granted && S_ISREG(status.st_mode))) {
         unique_fd again;
-        const int error = open_again(stream.get(), status, again, is_own);
-        if (error < 0 && !granted && !is_harmless(stream.get(), status)) return error;
+        int error = open_again(stream.get(), status, again, is_own);
+        if (error < 0 && !granted && !is_harmless(stream.get(), status))
+            error = replace_unnamed(stream.get(), status, error, again, is_own);
+        else
+            error = 0;
+        if (error < 0) return error;
         if (again) stream = std::move(again);
     }
-    if (!is_own) foreign.push_back(mount_of(stream.get()));
+    if (!is_own) foreign.add(stream.get());
     return 0;
+}
+
+/// For what could not be opened again, by `error`. A FIFO without a name is a pipe like others, but for its mode.
+int HostTree::replace_unnamed(int stream, const struct stat& status, int error, unique_fd& copy, bool& is_own) {
+    if (has_no_name(status) && S_ISFIFO(status.st_mode)) return 0;
+    if (!has_no_name(status) || !S_ISREG(status.st_mode)) return error == -EACCES ? -EPERM : error;
+    error = copy_unnamed(stream, copy);
+    is_own = error == 0;
+    return error == -EACCES ? -EPERM : error;
 }
 
 int HostTree::open_again(int stream, const struct stat& status, unique_fd& again, bool& is_own) const {

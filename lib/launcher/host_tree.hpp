@@ -3,17 +3,29 @@
 #include <sandpipe/unique_fd.hpp>
 
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sandpipe::launcher {
 
-/// Numbers of mounts (statx(2)).
-using MountIds = std::vector<std::uint64_t>;
-/// Whether `object` is on one of them.
-[[nodiscard]] bool is_on_any(const MountIds& mounts, int object);
+/// Files of the host's that a command has by descriptors, and not on mounts of the session's.
+class ForeignFiles {
+  public:
+    /// Says so of all that is on the mount of `object`, or, if that has no name, of itself: a mount of the kernel's own
+    /// has what commands make, too.
+    void add(int object);
+    [[nodiscard]] bool has(int object) const;
+
+  private:
+    using Inode = std::pair<dev_t, ino_t>;
+
+    std::vector<std::uint64_t> mounts_;  // numbers (statx(2))
+    std::vector<Inode> unnamed_;
+};
 
 /// The host's files as a session must not see them by name, on read-only mounts. What a command gets as a standard stream
 /// was opened outside, on mounts that know nothing of the session: by such a descriptor, or its link in /proc, the command
@@ -27,14 +39,17 @@ class HostTree {
     /// For the inits, which keep it.
     [[nodiscard]] int descriptor() const noexcept { return root_.get(); }
 
-    /// In an init: opens again what `stream` is, in the session's own view where it is the same there. What has no name
-    /// (pipes, sockets, memfds) stays, and so does what the caller's user cannot change. What was opened for writing is
-    /// granted: a file stays, a device or FIFO stays where it cannot be opened again. What is not on a mount of the
-    /// session's afterwards adds that to `foreign`. -EISDIR for a directory; another error for what was opened for reading
+    /// In an init: opens again what `stream` is, in the session's own view where it is the same there. Pipes and sockets
+    /// stay, and so does what the caller's user cannot change. A file for reading that has no name (any more) becomes a
+    /// copy. What was opened for writing is granted: a file stays, a device or FIFO stays where it cannot be opened again.
+    /// What is not on a mount of the session's afterwards is added to `foreign`. -EISDIR for a directory, -EBADF for
+    /// O_PATH, -EFBIG for what is too much to be copied; another error, but never -EACCES, for what was opened for reading
     /// and cannot be opened again.
-    [[nodiscard]] int confine(unique_fd& stream, MountIds& foreign) const;
+    [[nodiscard]] int confine(unique_fd& stream, ForeignFiles& foreign) const;
 
   private:
+    [[nodiscard]] static int replace_unnamed(int stream, const struct stat& status, int error, unique_fd& copy,
+                                             bool& is_own);
     [[nodiscard]] int open_again(int stream, const struct stat& status, unique_fd& again, bool& is_own) const;
 
     unique_fd root_;

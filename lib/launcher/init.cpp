@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "launcher/child.hpp"
@@ -14,6 +15,7 @@
 #include "launcher/features.hpp"
 #include "launcher/plain_command.hpp"
 #include "launcher/record_socket.hpp"
+#include "launcher/refused_start.hpp"
 #include "launcher/request_socket.hpp"
 #include "launcher/socket_holder.hpp"
 #include "launcher/stdio_sockets.hpp"
@@ -26,16 +28,6 @@ namespace sandpipe::launcher {
 namespace {
 
 constexpr int kRoundMs = 20;
-
-ConfineSteps confine_steps(const Confinement& confinement) {
-    ConfineSteps steps;
-    steps.inner_ruleset = confinement.inner_ruleset ? confinement.inner_ruleset.get() : -1;
-    steps.filter.len = static_cast<unsigned short>(confinement.filter.size());
-    steps.filter.filter = const_cast<sock_filter*>(confinement.filter.data());
-    steps.wait_killable = confinement.facts.wait_killable;
-    steps.notify = confinement.facts.denials;
-    return steps;
-}
 
 class Init {
   public:
@@ -76,6 +68,7 @@ class Init {
     void settle();
     void become_idle();
     void say_idle();
+    void report_refused_start();
     [[nodiscard]] bool report(const wire::Denied& denied);
     void unwatch(int fd);
 
@@ -89,6 +82,7 @@ class Init {
     unique_fd child_signals_;
     RecordSocket record_{loop_};
     std::unique_ptr<Child> child_;
+    std::string cwd_;  // of the command
     wire::Ended ended_;
     bool started_ = false;   // the host knows that the program runs
     bool failed_ = false;    // the host knows that it does not
@@ -165,6 +159,7 @@ void Init::start(wire::Packet packet) {
         return refuse_start({Stage::seccomp, EACCES, "a socket as stdin, stdout or stderr"});
     if (const Outcome failure = confine_streams(stdio)) return refuse_start(*failure);
     if (command.cwd.empty()) command.cwd = plan_.workspace;
+    cwd_ = command.cwd;
     started_ = failed_ = stopping_ = exited_ = ending_ = settled_ = false;
     child_ = std::make_unique<Child>(std::move(command), std::move(stdio), settings_);
     int error = child_->start();
@@ -178,7 +173,7 @@ void Init::start(wire::Packet packet) {
 Outcome Init::confine_streams(std::vector<unique_fd>& stdio) {
     if (!plan_.filesystem_enforced) return {};
     constexpr const char* kNames[] = {"stdin", "stdout", "stderr"};
-    MountIds foreign;
+    ForeignFiles foreign;
     for (std::size_t i = 0; i < stdio.size(); ++i)
         if (const int error = confinement_.host.confine(stdio[i], foreign); error < 0)
             return fail(i == 0 ? Stage::input : Stage::output, -error, kNames[i]);
@@ -209,6 +204,7 @@ bool Init::on_channel() {
     unwatch(channel);
     if (progress == Child::Progress::failed) {
         failed_ = true;
+        report_refused_start();
         record_.send(wire::encode(child_->failure()));
     } else if (!std::exchange(started_, true)) {
         wire::Started message;
@@ -219,9 +215,17 @@ bool Init::on_channel() {
     return true;
 }
 
+void Init::report_refused_start() {
+    std::optional<wire::Denied> denied = refused_start(plan_.rules, child_->failure(), cwd_);
+    if (!denied) return;
+    denied->pid = child_->pid();
+    denied->program = child_->name();
+    (void)report(*denied);  // else its host is gone
+}
+
 void Init::watch_listener() {
     supervisor_.attach(child_->take_listener());
-    if (supervisor_.listener() < 0) return;
+    if (supervisor_.listener() < 0 || ending_) return;
     // Without a supervisor the command would wait for ever on its first notified call.
     if (loop_.add(supervisor_.listener(), [this] { on_notification(); }) < 0) over_ = true;
 }
@@ -303,6 +307,8 @@ void Init::leader_ended(int wait_status, const rusage& usage) {
 
 void Init::end_everything() {
     ending_ = true;
+    // Who still waits for an answer is as good as dead, and a child that was made for it now would stay.
+    unwatch(supervisor_.listener());
     ::kill(-1, SIGKILL);
     reap();
 }
@@ -322,7 +328,10 @@ void Init::settle() {
 void Init::become_idle() {
     record_.close();
     child_.reset();
-    say_idle();
+    if (supervisor_.is_spoiled())
+        over_ = true;
+    else
+        say_idle();
 }
 
 }  // namespace

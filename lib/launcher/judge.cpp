@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "launcher/directory_of.hpp"
+
 namespace sandpipe::launcher {
 namespace {
 
@@ -32,11 +34,6 @@ Judgement on_behalf(const wire::AccessRules& rules, Judgement judgement) {
 }
 
 bool denies(const Judgement& judgement) { return judgement.decision == Decision::deny; }
-
-std::string_view directory_of(std::string_view place) {
-    const std::size_t slash = place.rfind('/');
-    return place.substr(0, slash == 0 ? 1 : slash);
-}
 
 /// The entry at `site` itself is made, removed or moved. That changes the directory it stands in, which the name of a
 /// writable root, or of a node of the session's own /dev, does not share. A new repository is a directory like others here.
@@ -89,22 +86,28 @@ Judgement judge_arrival(const wire::AccessRules& rules, const Site& site, Kind k
     return kPerform;
 }
 
-/// renameat2(2) as it is now: what later kernels may add is not judged here.
-bool makes_sense(unsigned flags) {
-    return flags == 0 || flags == RENAME_NOREPLACE || flags == RENAME_EXCHANGE || flags == RENAME_WHITEOUT ||
-           flags == (RENAME_WHITEOUT | RENAME_NOREPLACE);
+/// Nothing is there to be changed. Where that is denied the kernel is not left to find out: by then another session, or
+/// the host, may have made it.
+Judgement judge_missing(const wire::AccessRules& rules, const Site& site) {
+    const bool is_open = wire::holds("/proc", site.place) || rules.write(site.place, site.initial).allowed;
+    return is_open ? kProceed : refuse(ENOENT);
 }
 
 Judgement judge_new_file(const wire::AccessRules& rules, std::uint64_t flags, const Site& site) {
-    if (!(flags & O_CREAT)) return kProceed;
-    // Neither makes anything: EISDIR, and EINVAL since 6.4 (before, Landlock refuses).
-    if (site.slashed || (flags & O_DIRECTORY)) return kProceed;
+    if (!(flags & O_CREAT)) return judge_missing(rules, site);
+    // Nothing is made: EINVAL since 6.4 (before, Landlock refuses).
+    if (flags & O_DIRECTORY) return kProceed;
     // Nobody can make a file there: it is missing, not forbidden.
     if (wire::holds("/proc", site.place)) return kProceed;
     return judge_entry(rules, site);
 }
 
 }  // namespace
+
+bool is_rename(unsigned flags) noexcept {
+    return flags == 0 || flags == RENAME_NOREPLACE || flags == RENAME_EXCHANGE || flags == RENAME_WHITEOUT ||
+           flags == (RENAME_WHITEOUT | RENAME_NOREPLACE);
+}
 
 bool asks_to_write(std::uint64_t flags) noexcept {
     constexpr std::uint64_t kTemporary = O_TMPFILE & ~O_DIRECTORY;
@@ -116,6 +119,8 @@ Judgement judge_open(const wire::AccessRules& rules, std::uint64_t flags, const 
     // An unnamed file in a directory: it gets a name by link, if at all.
     if ((flags & O_TMPFILE) == O_TMPFILE)
         return site.kind == Kind::directory ? on_behalf(rules, judge_change(rules, site)) : kProceed;
+    // No file is made where a slash follows the name: EISDIR, whatever stands there.
+    if ((flags & O_CREAT) && site.slashed) return kProceed;
     if (site.kind == Kind::missing) return judge_new_file(rules, flags, site);
     if ((flags & O_CREAT) && (flags & O_EXCL)) return refuse(EEXIST);
     // The kernel says EISDIR, ELOOP, ENXIO and ENOTDIR before anything else.
@@ -124,7 +129,9 @@ Judgement judge_open(const wire::AccessRules& rules, std::uint64_t flags, const 
     if (site.slashed || (flags & O_DIRECTORY)) return kProceed;
     // Only O_CREAT was asked for, and that is done already.
     if (!asks_to_write(flags & ~std::uint64_t{O_CREAT})) return kProceed;
-    return judge_truncate(rules, site);
+    Judgement judgement = judge_truncate(rules, site);
+    const bool writes = (flags & O_ACCMODE) != O_RDONLY;
+    return site.kind == Kind::fifo && writes ? on_behalf(rules, std::move(judgement)) : judgement;
 }
 
 /// Whether it exists does not matter: what is below a denied place shows to nobody.
@@ -136,7 +143,8 @@ Judgement judge_read(const wire::AccessRules& rules, std::string_view place) {
 }
 
 Judgement judge_change(const wire::AccessRules& rules, const Site& site) {
-    if (site.kind == Kind::missing || site.place.empty()) return kProceed;
+    if (site.kind == Kind::missing) return judge_missing(rules, site);
+    if (site.place.empty()) return kProceed;
     if (site.slashed && site.kind != Kind::directory) return kProceed;
     return judge_write(rules, site, kProceed);
 }
@@ -145,12 +153,12 @@ Judgement judge_mode(const wire::AccessRules& rules, const Site& site) {
     if (site.kind == Kind::missing) return refuse(ENOENT);
     if (site.slashed && site.kind != Kind::directory) return refuse(ENOTDIR);
     if (site.kind == Kind::symlink) return refuse(EOPNOTSUPP);
-    return site.place.empty() ? kPerform : judge_write(rules, site, kPerform);
+    return site.place.empty() && !site.foreign ? kPerform : judge_write(rules, site, kPerform);
 }
 
 Judgement judge_truncate(const wire::AccessRules& rules, const Site& site) {
     Judgement judgement = judge_change(rules, site);
-    // Devices and FIFOs mean something to their opener, and may block.
+    // Devices mean something to their opener, and may block; a FIFO has no length.
     return site.kind == Kind::file && !site.slashed ? on_behalf(rules, std::move(judgement)) : judgement;
 }
 
@@ -193,7 +201,7 @@ Judgement judge_rename(const wire::AccessRules& rules, const Rename& rename) {
     const Site& from = rename.from;
     const Site& to = rename.to;
     const bool exchange = (rename.flags & RENAME_EXCHANGE) != 0;
-    if (!makes_sense(rename.flags)) return refuse(EINVAL);
+    if (!is_rename(rename.flags)) return refuse(EINVAL);
     if (!from.ordinary || !to.ordinary) return kPerform;
     if (from.kind == Kind::missing || (exchange && to.kind == Kind::missing)) return refuse(ENOENT);
     if ((rename.flags & RENAME_NOREPLACE) && to.kind != Kind::missing) return refuse(EEXIST);

@@ -10,7 +10,7 @@
 /// The supervisor's judgement: what to do about a call once it is known where its paths lead. Pure.
 namespace sandpipe::launcher {
 
-enum class Kind : std::uint8_t { missing, file, directory, symlink, socket, device };
+enum class Kind : std::uint8_t { missing, file, directory, symlink, socket, fifo, device };
 
 /// What a judgement needs to know of a place.
 struct Site {
@@ -18,7 +18,7 @@ struct Site {
     Kind kind = Kind::missing;
     bool ordinary = true;  ///< false: the last component is ".", ".." or "/", which no call makes or removes
     bool slashed = false;  ///< slashes follow the last component
-    bool foreign = false;  ///< on a mount that is none of the session's: its name means nothing there
+    bool foreign = false;  ///< the host's, and on a mount that is none of the session's: its name means nothing there
     bool initial = false;  ///< the act is a part of the making of a repository (new_repositories.hpp)
 };
 
@@ -45,6 +45,8 @@ using BringsMatch = std::function<bool(const wire::AccessRule& rule, std::string
 
 /// Whether open flags ask for anything but reading what exists; the same condition as in the filter.
 [[nodiscard]] bool asks_to_write(std::uint64_t flags) noexcept;
+/// Whether these flags mean something to renameat2(2) as it is now: what later kernels may add is not judged here.
+[[nodiscard]] bool is_rename(unsigned flags) noexcept;
 
 /// What exists is left to the kernel, unless the rules want even that to be done on behalf.
 [[nodiscard]] Judgement judge_open(const wire::AccessRules& rules, std::uint64_t flags, const Site& site);

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "launcher/initial_settings.hpp"
+#include "launcher/own_descriptor.hpp"
 #include "launcher/supervised_place.hpp"
 #include "sys/descriptors.hpp"
 
@@ -15,9 +16,10 @@ namespace sandpipe::launcher {
 namespace {
 
 constexpr std::size_t kMostSettings = 64 * 1024;
+// No command of any session may open a file of this name for writing, as it may any other here; and git does not look at it
+// by itself.
+constexpr const char* kProtectedName = "config.worktree";
 constexpr std::size_t kMostRepositories = 64;  // of one command at one time
-
-std::string path_of(int object) { return "/proc/self/fd/" + std::to_string(object); }
 
 /// `path` from `from` is the very directory `directory`.
 bool leads_to(int from, const char* path, int directory) {
@@ -34,7 +36,7 @@ bool is_sample(std::string_view name) {
 
 /// False if there is more than settings have.
 bool read_all(int object, std::string& text) {
-    const unique_fd file(::open(path_of(object).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const unique_fd file(::open(OwnDescriptor(object).path(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     text.resize(kMostSettings + 1);
     std::size_t size = 0;
     while (file && size < text.size()) {
@@ -45,6 +47,14 @@ bool read_all(int object, std::string& text) {
     }
     text.resize(size);
     return file && size <= kMostSettings;
+}
+
+/// Where nothing stood. No O_TMPFILE, which not every file system has.
+int make_file(int directory, const char* name, std::string_view text, mode_t mode) {
+    const unique_fd file(::openat(directory, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
+    if (!file) return -errno;
+    if (const int error = sys::write_all(file.get(), text); error < 0) return error;
+    return ::fchmod(file.get(), mode) < 0 ? -errno : 0;
 }
 
 }  // namespace
@@ -104,14 +114,12 @@ int put_settings(const std::string& settings, const Spot& from, const Spot& to) 
     struct stat before {};
     if (::fstat(from.object.get(), &before) < 0) return -errno;
     const int directory = to.directory.get();
-    const unique_fd file(::openat(directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
-    if (!file) return -errno;
-    if (const int error = sys::write_all(file.get(), settings); error < 0) return error;
-    if (::fchmod(file.get(), before.st_mode & 0777) < 0) return -errno;
-    const char* lock = from.name.c_str();
-    if (::unlinkat(directory, lock, 0) < 0) return -errno;
-    if (::linkat(AT_FDCWD, path_of(file.get()).c_str(), directory, lock, AT_SYMLINK_FOLLOW) < 0) return -errno;
-    return ::renameat(directory, lock, directory, to.name.c_str()) < 0 ? -errno : 0;
+    int error = make_file(directory, kProtectedName, settings, before.st_mode & 0777);
+    if (error == -EEXIST) return error;
+    if (error == 0 && ::renameat(directory, kProtectedName, directory, to.name.c_str()) < 0) error = -errno;
+    if (error < 0) ::unlinkat(directory, kProtectedName, 0);
+    if (error == 0 && ::unlinkat(directory, from.name.c_str(), 0) < 0) error = -errno;
+    return error;
 }
 
 }  // namespace sandpipe::launcher

@@ -15,8 +15,7 @@
 namespace sandpipe::launcher {
 
 /// The repositories that the processes of one command are making where the policy lets them (allowGitInit).
-/// Only the process that made a .git may give it what `git init` and `git clone` give it: hooks of which none
-/// is run
+/// Only the process that made a .git may give it what `git init` and `git clone` give it: hooks of which none is run
 /// (*.sample), and settings of which none does harm (initial_settings.hpp).
 class NewRepositories {
   public:
@@ -47,7 +46,7 @@ class NewRepositories {
     std::vector<Made> made_;
 };
 
-/// Puts a new file of that content, which nobody can have open, at `to` in place of what stands there, and
+/// Puts a new file of that content, which no command ever had open for writing, at `to` in place of what stands there, and
 /// takes `from` away. 0 or -errno.
 [[nodiscard]] int put_settings(const std::string& settings, const Spot& from, const Spot& to);
 

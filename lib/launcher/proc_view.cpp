@@ -4,7 +4,7 @@
 
 #include "launcher/mounts.hpp"
 #include "wire/access_rules.hpp"
-#include "wire/proc_entries.hpp"
+#include "wire/hidden_facts.hpp"
 
 namespace sandpipe::launcher {
 namespace {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string_view>
 
+#include "launcher/directory_of.hpp"
 #include "launcher/file_view.hpp"
 #include "wire/access_rules.hpp"
 
@@ -35,18 +36,23 @@ bool grants_below(const AccessRules& rules, const std::string& place) {
     return grants;
 }
 
+/// Nobody gets to what has such a path: links without an end, which a command may have made, or a longer name than
+/// system calls take.
+bool is_no_path(int error) { return error == ELOOP || error == ENAMETOOLONG; }
+
 /// What this cell cannot get to its commands cannot either: they have the same user and fewer rights. Should that change,
 /// the next command's start finds it.
-bool is_out_of_reach(int error) { return error == ENOENT || error == ENOTDIR || error == EACCES; }
-
-std::string_view directory_of(std::string_view path) {
-    const std::size_t slash = path.rfind('/');
-    return path.substr(0, slash == 0 ? 1 : slash);
-}
+bool is_out_of_reach(int error) { return error == ENOENT || error == ENOTDIR || error == EACCES || is_no_path(error); }
 
 bool is_link(const std::string& path) {
     struct stat found {};
     return ::lstat(path.c_str(), &found) == 0 && S_ISLNK(found.st_mode);
+}
+
+/// As a link does that a command made of a name that its own policy did not deny.
+bool leads_nowhere(const std::string& link) {
+    struct stat found {};
+    return ::stat(link.c_str(), &found) < 0 && (errno == ENOENT || is_no_path(errno));
 }
 
 bool is_directory(const std::string& path) {
@@ -108,7 +114,7 @@ void Protection::check(Place& place, Renewal& renewal) {
     // leads to a place that nobody judged.
     const bool is_repository = state == State::bare && place.cover == Cover::read_only_file && is_directory(place.path);
     if (is_repository) return;
-    if (state == State::link) error = place.cover == Cover::mask ? -ELOOP : 0;
+    if (state == State::link) error = place.cover == Cover::mask && !leads_nowhere(place.path) ? -ELOOP : 0;
     if (state == State::bare) {
         error = cover_again(place);
         renewal.renewed = true;
@@ -152,7 +158,8 @@ int Protection::stat_place(const Place& place, struct statx& found) {
 
 int Protection::look(Place& place, State& state) {
     struct statx found {};
-    if (const int error = stat_place(place, found); error < 0) return is_out_of_reach(-error) ? 0 : error;
+    if (const int error = stat_place(place, found); error < 0)
+        return is_out_of_reach(-error) ? 0 : error;
     state = S_ISLNK(found.stx_mode) ? State::link : State::bare;
     if (state == State::link) return 0;
     // A mount stands at one place: where it is seen, it covers as it did when it was looked at.

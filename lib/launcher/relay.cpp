@@ -26,8 +26,8 @@
 namespace sandpipe::launcher {
 namespace {
 
-constexpr int kStatusLost = 122;
-constexpr int kStatusRefused = 125;
+using wire::kStatusLost;
+using wire::kStatusRefused;
 constexpr int kSignalBase = 128;
 constexpr std::int64_t kAnswerTimeNs = 30'000'000'000;
 constexpr int kRetryMs = 10;

@@ -1,11 +1,13 @@
 #include "resolve.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
 
+#include "launcher/deep_place.hpp"
 #include "launcher/supervised_place.hpp"
 
 namespace sandpipe::launcher {
@@ -80,16 +82,17 @@ int Resolver::walk(unique_fd start, std::string_view path, unique_fd& end, std::
         end = std::move(start);
     else
         error = open_plainly(start.get(), std::string(path), O_DIRECTORY, restrictions_, end);
-    if (error == 0) place = place_of(end.get());
+    if (error == 0) place = place_of_directory(end.get());
     // Whatever may have led through /proc/self is walked again, with the caller's.
     const bool by_hand = restrictions_ == 0 && !path.empty() && (error < 0 || is_below_proc(place));
     if (by_hand) {
         error = walk_by_hand(std::move(start), std::string(path), end);
-        if (error == 0) place = place_of(end.get());
+        if (error == 0) place = place_of_directory(end.get());
     }
-    if (error < 0) return error;
+    if (error < 0 || !place.empty()) return error;
     // The kernel makes nothing in a removed directory either.
-    return place.empty() ? -ENOENT : 0;
+    struct stat status {};
+    return ::fstat(end.get(), &status) == 0 && status.st_nlink > 0 ? -ENAMETOOLONG : -ENOENT;
 }
 
 int Resolver::walk_by_hand(unique_fd start, std::string rest, unique_fd& end) {

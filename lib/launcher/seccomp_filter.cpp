@@ -9,10 +9,13 @@
 #include <sandpipe/unique_fd.hpp>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <memory>
 
+#include "launcher/architecture.hpp"
 #include "launcher/notified_call.hpp"
 #include "launcher/refused_call.hpp"
 #include "sys/kernel.hpp"
@@ -24,10 +27,10 @@ namespace {
 /// says why.
 class Builder {
   public:
-    Builder() : context_(::seccomp_init(SCMP_ACT_ALLOW), &::seccomp_release) {
+    /// `foreign` is for calls by another convention: they have other numbers, so none of them can be judged.
+    explicit Builder(std::uint32_t foreign) : context_(::seccomp_init(SCMP_ACT_ALLOW), &::seccomp_release) {
         if (!context_) error_ = -ENOMEM;
-        // Calls by another convention have other numbers, so none of them can be judged.
-        set(SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+        set(SCMP_FLTATR_ACT_BADARCH, foreign);
         set(SCMP_FLTATR_API_SYSRAWRC, 1);
         // A tree of comparisons: the kernel runs the program once for every call when it is installed, and
         // then for each call whose arguments matter.
@@ -60,12 +63,14 @@ int Builder::write(std::vector<sock_filter>& filter) {
     return error < 0 ? error : read_back(file.get(), filter);
 }
 
+constexpr std::size_t kLongest = BPF_MAXINSNS - 16;  // some may be put before it
+
 int Builder::read_back(int file, std::vector<sock_filter>& filter) {
     struct stat status {};
     if (::fstat(file, &status) < 0) return -errno;
     const auto bytes = static_cast<std::size_t>(status.st_size);
     filter.resize(bytes / sizeof(sock_filter));
-    if (filter.empty() || filter.size() > BPF_MAXINSNS || bytes % sizeof(sock_filter) != 0) return -EINVAL;
+    if (filter.empty() || filter.size() > kLongest || bytes % sizeof(sock_filter) != 0) return -EINVAL;
     return ::pread(file, filter.data(), bytes, 0) == static_cast<ssize_t>(bytes) ? 0 : -EIO;
 }
 
@@ -130,13 +135,31 @@ class Refusals {
     bool supervised_;
 };
 
-/// Open flags that ask for more than reading (open(2)). The access mode 3 wants both permissions.
+// Open flags that ask for more than reading (open(2)), but for the access mode, whose value 3 wants both permissions.
+constexpr std::uint32_t kMaking[] = {O_CREAT, O_TRUNC, O_TMPFILE & ~O_DIRECTORY};
+
 void notify_writing(Builder& builder, int number, unsigned argument) {
-    constexpr std::uint64_t kTemporaryFile = O_TMPFILE & ~O_DIRECTORY;
     for (const std::uint64_t mode : {O_WRONLY, O_RDWR, O_ACCMODE})
         builder.add(SCMP_ACT_NOTIFY, number, {masked(argument, O_ACCMODE, mode)});
-    for (const std::uint64_t flag : {std::uint64_t{O_CREAT}, std::uint64_t{O_TRUNC}, kTemporaryFile})
-        builder.add(SCMP_ACT_NOTIFY, number, {masked(argument, flag, flag)});
+    for (const std::uint64_t flag : kMaking) builder.add(SCMP_ACT_NOTIFY, number, {masked(argument, flag, flag)});
+}
+
+/// openat for reading is what programs do most, and the only frequent call that the kernel has to run the filter for. The
+/// same is said here at once that is said below after four times as many steps.
+void decide_reading_first(std::vector<sock_filter>& filter) {
+    constexpr std::uint32_t kWriting = O_ACCMODE | kMaking[0] | kMaking[1] | kMaking[2];
+    constexpr std::uint16_t kLoad = BPF_LD | BPF_W | BPF_ABS;
+    const sock_filter first[] = {
+        BPF_STMT(kLoad, offsetof(seccomp_data, arch)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kNativeArchitecture, 0, 5),
+        BPF_STMT(kLoad, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_openat, 0, 3),
+        BPF_STMT(kLoad, offsetof(seccomp_data, args) + 2 * sizeof(std::uint64_t)),  // an int: the low half
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, kWriting, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    static_assert(std::size(kMaking) == 3);
+    filter.insert(filter.begin(), std::begin(first), std::end(first));
 }
 
 bool is_asked_about(Act act, const Supervision& supervision) {
@@ -181,11 +204,13 @@ void notify(Builder& builder, const Supervision& supervision) {
 }  // namespace
 
 Outcome make_filter(const Supervision& supervision, std::vector<sock_filter>& filter) {
-    Builder builder;
+    // The supervisor tells of such a call and ends its process.
+    Builder builder(supervision.exists ? SCMP_ACT_NOTIFY : SCMP_ACT_KILL_PROCESS);
     Refusals(builder, supervision).add_all();
     if (supervision.exists) notify(builder, supervision);
     if (supervision.executes) builder.add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(memfd_create));
     const int error = builder.write(filter);
+    if (error == 0 && supervision.exists && supervision.files && !supervision.reads) decide_reading_first(filter);
     return error < 0 ? fail(Stage::seccomp, -error, "filter") : Outcome{};
 }
 

@@ -7,7 +7,9 @@
 
 #include <cerrno>
 
+#include "launcher/call_arguments.hpp"
 #include "launcher/file_mask.hpp"
+#include "launcher/own_descriptor.hpp"
 #include "launcher/supervised_attempt.hpp"
 #include "launcher/supervised_interpreter.hpp"
 #include "sys/elf.hpp"
@@ -21,8 +23,7 @@ constexpr int kAttempts = 8;
 
 /// What cannot be looked at is taken for one.
 bool is_program(int object) {
-    const std::string path = "/proc/self/fd/" + std::to_string(object);
-    const unique_fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const unique_fd file(::open(OwnDescriptor(object).path(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     return !file || sys::read_program_facts(file.get()).is_program;
 }
 
@@ -31,7 +32,7 @@ bool is_program(int object) {
 Site Attempt::site_of(const Spot& spot) const {
     Site site = spot.site();
     site.initial = repositories_.is_initial(call_, caller_.process(), spot);
-    site.foreign = spot.object && is_on_any(foreign_mounts_, spot.object.get());
+    site.foreign = spot.object && foreign_files_.has(spot.object.get());
     return site;
 }
 
@@ -40,6 +41,8 @@ Answer Attempt::unreachable(Resolver& resolver, int error) const {
     Answer answer;
     answer.resolved = resolver.blocked_place(call_.directory, call_.path);
     answer.judgement = judge_read(rules_, answer.resolved);
+    // The kernel would say that there is no right to it (Landlock), which is not what is wrong.
+    if (error == -ENAMETOOLONG) return refused(error);
     const bool by_kernel = call_.row->act == Act::open || call_.row->act == Act::change;
     if (answer.judgement.decision == Decision::deny || by_kernel) return answer;
     return refused(error);
@@ -57,12 +60,17 @@ Answer Attempt::open() {
                                         : resolver.find_target(call_.directory, call_.path, spot);
         if (error < 0) return unreachable(resolver, error);
         unique_fd file;
+        bool waits = false;
         Answer answer = settle(judge_open(rules_, call_.how.flags, site_of(spot)), spot, {}, [&] {
-            return spot.kind == Kind::missing ? open_new(spot, file) : open_again(spot, file);
+            const int opened = spot.kind == Kind::missing ? open_new(spot, file) : open_again(spot, file);
+            // fifo(7): who asked for no waiting is told that nobody reads it.
+            waits = opened == -ENXIO && spot.kind == Kind::fifo && !(call_.how.flags & O_NONBLOCK);
+            return waits ? 0 : opened;
         });
         const bool raced = answer.judgement == Judgement{Decision::refuse, EEXIST, {}} && !is_new_only;
         if (raced) continue;
-        answer.file = std::move(file);
+        answer.file = waits ? std::move(spot.object) : std::move(file);
+        answer.waits = waits;
         if (spot.kind == Kind::missing) answer.made = std::move(spot);
         return answer;
     }
@@ -99,16 +107,15 @@ int Attempt::open_again(const Spot& spot, unique_fd& file) {
     how.flags &= ~std::uint64_t{O_NOFOLLOW} & ~(is_temporary ? 0 : std::uint64_t{O_CREAT | O_EXCL});
     how.flags |= O_CLOEXEC | O_NONBLOCK;
     const FileMask masked(mask);
-    const std::string path = "/proc/self/fd/" + std::to_string(spot.object.get());
-    file.reset(::open(path.c_str(), static_cast<int>(how.flags), static_cast<mode_t>(how.mode)));
+    const OwnDescriptor object(spot.object.get());
+    file.reset(::open(object.path(), static_cast<int>(how.flags), static_cast<mode_t>(how.mode)));
     if (!file) return -errno;
     const bool waits = !(call_.how.flags & O_NONBLOCK);
     return waits ? result_of(::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK)) : 0;
 }
 
 int Attempt::truncate(const Spot& spot) {
-    const std::string path = "/proc/self/fd/" + std::to_string(spot.object.get());
-    const unique_fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
+    const unique_fd file(::open(OwnDescriptor(spot.object.get()).path(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
     return file ? result_of(::ftruncate(file.get(), call_.length)) : -errno;
 }
 
@@ -148,15 +155,13 @@ int Attempt::find_changed(Resolver& resolver, Spot& spot) const {
 }
 
 Answer Attempt::change_mode() {
-    if (call_.flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) return refused(-EINVAL);
     Resolver resolver(caller_);
     Spot spot;
     if (const int error = find_changed(resolver, spot); error < 0) return unreachable(resolver, error);
     const bool by_number = call_.row->number == __NR_fchmod;
     return settle(judge_mode(rules_, site_of(spot)), spot, {}, [&] {
         if (by_number && caller_.is_path_only(call_.directory)) return -EBADF;
-        const std::string path = "/proc/self/fd/" + std::to_string(spot.object.get());
-        return result_of(::chmod(path.c_str(), call_.mode & 07777));
+        return result_of(::chmod(OwnDescriptor(spot.object.get()).path(), call_.mode & 07777));
     });
 }
 
@@ -181,9 +186,10 @@ Answer Attempt::map() {
     return answer;
 }
 
-Answer answer_call(const wire::AccessRules& rules, NewRepositories& repositories, const MountIds& foreign_mounts,
+Answer answer_call(const wire::AccessRules& rules, NewRepositories& repositories, const ForeignFiles& foreign_files,
                    const Caller& caller, const Call& call, const StillWaiting& still_waiting) {
-    Attempt attempt(rules, repositories, foreign_mounts, caller, call, still_waiting);
+    if (const int error = check_arguments(call); error < 0) return refused(error);
+    Attempt attempt(rules, repositories, foreign_files, caller, call, still_waiting);
     switch (call.row->act) {
         case Act::open:
             if ((call.how.flags & O_PATH) || !(asks_to_write(call.how.flags) || rules.denies_reads())) return {};

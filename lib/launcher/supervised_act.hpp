@@ -14,14 +14,15 @@
 
 namespace sandpipe::launcher {
 
-/// How a call ends. With `perform` it has been carried out, and the caller gets 0 or, if there is one,
-/// `file`.
+/// How a call ends. With `perform` it has been carried out, and the caller gets 0 or, if there is one, `file`; but if
+/// `waits`, that is a handle of a FIFO that nobody reads yet, and what is left is to open it and wait for a reader.
 struct Answer {
     Judgement judgement;
     std::string path;  ///< what a Denial is about, if that is not the call's own path
     std::string resolved;
     std::string second_resolved;
     unique_fd file;
+    bool waits = false;
     Spot made;  ///< where it was carried out: what was made is there, or nothing any more
     DenialKind kind = DenialKind::write;
 };
@@ -32,7 +33,7 @@ using StillWaiting = std::function<bool()>;
 /// Resolves, judges and, where that is the supervisor's part, carries out. Nothing is done for a caller that
 /// waits no more.
 [[nodiscard]] Answer answer_call(const wire::AccessRules& rules, NewRepositories& repositories,
-                                 const MountIds& foreign_mounts, const Caller& caller, const Call& call,
+                                 const ForeignFiles& foreign_files, const Caller& caller, const Call& call,
                                  const StillWaiting& still_waiting);
 
 /// Whether nothing can come of the call but a judgement.

@@ -19,11 +19,11 @@ inline Answer refused(int error) {
 /// part.
 class Attempt {
   public:
-    Attempt(const wire::AccessRules& rules, NewRepositories& repositories, const MountIds& foreign_mounts,
+    Attempt(const wire::AccessRules& rules, NewRepositories& repositories, const ForeignFiles& foreign_files,
             const Caller& caller, const Call& call, const StillWaiting& still_waiting)
         : rules_(rules),
           repositories_(repositories),
-          foreign_mounts_(foreign_mounts),
+          foreign_files_(foreign_files),
           caller_(caller),
           call_(call),
           still_waiting_(still_waiting) {}
@@ -54,7 +54,7 @@ class Attempt {
 
     const wire::AccessRules& rules_;
     NewRepositories& repositories_;
-    const MountIds& foreign_mounts_;
+    const ForeignFiles& foreign_files_;
     const Caller& caller_;
     const Call& call_;
     const StillWaiting& still_waiting_;

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "launcher/own_descriptor.hpp"
 #include "sys/elf.hpp"
 
 namespace sandpipe::launcher {
@@ -14,10 +15,10 @@ constexpr int kMaxInterpreters = 5;  // of scripts of scripts; with more the ker
 
 /// What `program` names as its interpreter; "" if it has none, or is nothing that the caller could start.
 std::string interpreter_of(const Spot& program) {
-    const std::string path = "/proc/self/fd/" + std::to_string(program.object.get());
+    const OwnDescriptor object(program.object.get());
     // Mode bits and noexec mounts hold for this process as for the caller: neither has a capability over files.
-    if (program.kind != Kind::file || ::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) < 0) return {};
-    const unique_fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (program.kind != Kind::file || ::faccessat(AT_FDCWD, object.path(), X_OK, AT_EACCESS) < 0) return {};
+    const unique_fd file(::open(object.path(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     return file ? sys::read_program_facts(file.get()).interpreter : std::string();
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "launcher/file_mask.hpp"
+#include "launcher/own_descriptor.hpp"
 #include "launcher/supervised_attempt.hpp"
 #include "launcher/tree_search.hpp"
 
@@ -100,7 +101,7 @@ Answer Attempt::rename() {
 int Attempt::find_link_source(Spot& spot) {
     Resolver resolver(caller_);
     if (call_.on_descriptor) return resolver.find_descriptor(call_.directory, spot);
-    if (call_.flags & AT_SYMLINK_FOLLOW) return resolver.find_target(call_.directory, call_.path, spot);
+    if ((call_.flags & AT_SYMLINK_FOLLOW) || call_.path.ends_with('/')) return resolver.find_target(call_.directory, call_.path, spot);
     return resolver.find_entry(call_.directory, call_.path, spot);
 }
 
@@ -108,14 +109,14 @@ Answer Attempt::link() {
     Spot from;
     Spot to;
     if (const int error = find_link_source(from); error < 0) return unreachable(from, to, error);
+    if (from.kind == Kind::missing) return refused(-ENOENT);
+    if (from.slashed && from.kind != Kind::directory) return refused(-ENOTDIR);
     if (const int error = Resolver(caller_).find_entry(call_.second_directory, call_.second_path, to);
         error < 0)
         return unreachable(from, to, error);
-    if (call_.flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) return refused(-EINVAL);
     Answer answer = settle(judge_link(rules_, from.site(), to.site()), from, to, [&] {
         const bool by_name = from.directory && !(call_.flags & AT_SYMLINK_FOLLOW);
-        const std::string source =
-            by_name ? from.last() : "/proc/self/fd/" + std::to_string(from.object.get());
+        const std::string source = by_name ? from.last() : OwnDescriptor(from.object.get()).path();
         return result_of(::linkat(from.directory.get(), source.c_str(), to.directory.get(), to.last().c_str(),
                                   by_name ? 0 : AT_SYMLINK_FOLLOW));
     });

@@ -11,8 +11,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 
+#include "launcher/own_descriptor.hpp"
 #include "sys/raw_syscall.hpp"
 
 namespace sandpipe::launcher {
@@ -31,6 +31,8 @@ Kind kind_of(mode_t mode) {
             return Kind::symlink;
         case S_IFSOCK:
             return Kind::socket;
+        case S_IFIFO:
+            return Kind::fifo;
         default:
             return Kind::device;
     }
@@ -70,10 +72,8 @@ int kind_of(const unique_fd& object, Kind& kind) {
 
 // proc(5): the kernel adds " (deleted)" to the name of what was unlinked; pipes and such have no path.
 std::string place_of(int object) {
-    char name[32];
     char text[PATH_MAX];
-    std::snprintf(name, sizeof name, "/proc/self/fd/%d", object);
-    const ssize_t size = ::readlink(name, text, sizeof text);
+    const ssize_t size = ::readlink(OwnDescriptor(object).path(), text, sizeof text);
     if (size <= 0 || text[0] != '/' || size == static_cast<ssize_t>(sizeof text)) return {};
     std::string place(text, static_cast<std::size_t>(size));
     if (!place.ends_with(kDeleted)) return place;

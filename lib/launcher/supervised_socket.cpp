@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "launcher/file_mask.hpp"
+#include "launcher/own_descriptor.hpp"
 #include "launcher/resolve.hpp"
 #include "launcher/supervised_place.hpp"
 #include "sys/kernel.hpp"
@@ -161,8 +162,7 @@ SocketAnswer SocketSupervisor::connect_unix(const Caller& caller, Connector::Req
     if (error < 0) return refused(error);
     answer.resolved = spot.place;
     answer.judgement = judge_peer(spot);
-    const std::string name = "/proc/self/fd/" + std::to_string(spot.object.get());
-    if (!unix_address(name, request.address)) return refused(-ENAMETOOLONG);
+    if (!unix_address(OwnDescriptor(spot.object.get()).path(), request.address)) return refused(-ENAMETOOLONG);
     request.target = std::move(spot.object);
     return carry_out(std::move(answer), std::move(request), still_waiting);
 }

@@ -1,16 +1,17 @@
 #include "supervisor.hpp"
 
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <poll.h>
-#include <sys/file.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
+#include "launcher/architecture.hpp"
 #include "launcher/denied_message.hpp"
 #include "launcher/features.hpp"
 #include "launcher/known_probe.hpp"
@@ -25,11 +26,6 @@ constexpr std::size_t kMaxPending = 1024;
 constexpr std::uint64_t kMostReported = 1000;
 constexpr unsigned long kNotifSetFlags = SECCOMP_IOW(4, __u64);  // SECCOMP_IOCTL_NOTIF_SET_FLAGS, since 6.6
 constexpr unsigned long kSyncWakeUp = 1;                         // SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP
-#if defined(__x86_64__)
-constexpr unsigned kNativeArchitecture = AUDIT_ARCH_X86_64;
-#else
-constexpr unsigned kNativeArchitecture = AUDIT_ARCH_AARCH64;
-#endif
 
 Answer refusal(int error) {
     Answer answer;
@@ -42,19 +38,6 @@ Answer unreadable(const NotifiedCall& row, int error) {
     const bool made_here = row.act >= Act::make_directory && row.act <= Act::change_mode;
     return !made_here ? Answer{} : refusal(-error);
 }
-
-class HeldLock {
-  public:
-    explicit HeldLock(int file) noexcept : file_(file) {}
-    HeldLock(const HeldLock&) = delete;
-    HeldLock& operator=(const HeldLock&) = delete;
-    ~HeldLock() {
-        if (file_ >= 0) ::flock(file_, LOCK_UN);
-    }
-
-  private:
-    int file_;
-};
 
 }  // namespace
 
@@ -74,9 +57,8 @@ void Supervisor::detach() {
     interrupted_.clear();
     reported_ = folded_ = 0;
     repositories_.forget();
-    if (!registry_.has_own() || hold_lock() < 0) return;
-    const HeldLock held(own_lock_.get());
-    registry_.forget_own();
+    if (!registry_.has_own()) return;
+    if (const SessionLock::Held held(lock_); held) registry_.forget_own();
 }
 
 void Supervisor::on_notification(bool started) {
@@ -101,7 +83,7 @@ void Supervisor::handle(const seccomp_notif& notification) {
     const Caller caller(static_cast<pid_t>(notification.pid));
     if (const std::optional<int> refused = interrupted_.take_refused(notification))
         return refuse_told(notification, *refused);
-    if (notification.data.arch != kNativeArchitecture) return (void)respond(notification.id, ENOSYS);
+    if (!is_native(notification.data)) return deny(notification, caller, denied_message(notification.data));
     const NotifiedCall* row = find_notified_call(notification.data.nr);
     if (!row) return handle_refused(notification, caller);
     if (is_socket_act(row->act)) return handle_socket(*row, notification, caller);
@@ -122,9 +104,9 @@ void Supervisor::handle_socket(const NotifiedCall& row, const seccomp_notif& not
     if (!has_own_root(caller) && row.act != Act::send) return (void)respond(cookie, EACCES);
     sockets_.connector().end_unless([this](std::uint64_t other) { return is_valid(other); });
     SocketAnswer result;
-    if (hold_lock() < 0) return (void)respond(cookie, ENOLCK);
     {
-        const HeldLock held(own_lock_.get());
+        const SessionLock::Held held(lock_);
+        if (!held) return (void)respond(cookie, ENOLCK);
         result = sockets_.answer(row, notification, caller, [this, cookie] { return is_valid(cookie); });
     }
     switch (result.judgement.decision) {
@@ -140,7 +122,20 @@ void Supervisor::handle_socket(const NotifiedCall& row, const seccomp_notif& not
     }
 }
 
+void Supervisor::look_for_signals() {
+    opens_.calls().end_interrupted();
+    sockets_.connector().calls().end_interrupted();
+}
+
+bool Supervisor::waits_for_others() noexcept {
+    return opens_.calls().has_waiting() || sockets_.connector().calls().has_waiting();
+}
+
 bool Supervisor::on_child(pid_t pid) {
+    const auto on_open = [this](std::uint64_t cookie, const Call& call, unique_fd file, int error) {
+        on_opened(cookie, call, std::move(file), error);
+    };
+    if (opens_.on_child(pid, on_open)) return true;
     return sockets_.connector().on_child(
         pid, [this](std::uint64_t cookie, int error) { (void)respond(cookie, -error); });
 }
@@ -156,6 +151,7 @@ void Supervisor::handle_file(const NotifiedCall& row, const seccomp_notif& notif
         case Decision::deny:
             return deny(notification, caller, denied_message(call, result));
         case Decision::perform:
+            if (result.waits) return open_later(notification, call, std::move(result.file));
             if (result.file) return install(notification, call, std::move(result));
             if (!respond(notification.id, 0)) keep_done(notification, call, std::move(result));
     }
@@ -169,14 +165,14 @@ Answer Supervisor::answer(const NotifiedCall& row, const seccomp_notif& notifica
     if (!has_own_root(caller)) return unreadable(row, -EACCES);
     if (std::optional<Answer> earlier = interrupted_.take_done(notification, call)) return std::move(*earlier);
     if (is_only_judged(plan_.rules, call))
-        return answer_call(plan_.rules, repositories_, foreign_mounts_, caller, call, [] { return true; });
+        return answer_call(plan_.rules, repositories_, foreign_files_, caller, call, [] { return true; });
     return answer_under_lock(caller, call, notification.id);
 }
 
 Answer Supervisor::answer_under_lock(const Caller& caller, const Call& call, std::uint64_t cookie) {
-    if (hold_lock() < 0) return refusal(ENOLCK);
-    const HeldLock held(own_lock_.get());
-    return answer_call(plan_.rules, repositories_, foreign_mounts_, caller, call, [this, cookie] { return is_valid(cookie); });
+    const SessionLock::Held held(lock_);
+    if (!held) return refusal(ENOLCK);
+    return answer_call(plan_.rules, repositories_, foreign_files_, caller, call, [this, cookie] { return is_valid(cookie); });
 }
 
 /// By mount and inode: neither a chroot nor another mount namespace has both.
@@ -185,19 +181,6 @@ bool Supervisor::has_own_root(const Caller& caller) const {
     std::uint64_t inode = 0;
     if (caller.root_mount(mount, inode) < 0) return false;
     return root_inode_ != 0 && mount == root_mount_ && inode == root_inode_;
-}
-
-int Supervisor::hold_lock() {
-    if (session_file_ < 0) return 0;
-    if (!own_lock_) {
-        // flock(2) locks belong to an open file description, and the inherited one is the whole session's.
-        const std::string path = "/proc/self/fd/" + std::to_string(session_file_);
-        own_lock_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-        if (!own_lock_) return -errno;
-    }
-    while (::flock(own_lock_.get(), LOCK_EX) < 0)
-        if (errno != EINTR) return -errno;
-    return 0;
 }
 
 bool Supervisor::is_valid(std::uint64_t cookie) const {
@@ -224,11 +207,22 @@ void Supervisor::install(const seccomp_notif& notification, const Call& call, An
     // Its caller is gone: the file stays, as if it had died a moment later, or will come again for it. Which of the two
     // errnos depends on when it went.
     if (error == -ENOENT || error == -ESRCH) return keep_done(notification, call, std::move(answer));
-    if (hold_lock() == 0) {
-        const HeldLock held(own_lock_.get());
-        unmake(answer);
-    }
+    if (const SessionLock::Held held(lock_); held) unmake(answer);
     (void)respond(notification.id, -error);
+}
+
+void Supervisor::open_later(const seccomp_notif& notification, const Call& call, unique_fd fifo) {
+    opens_.end_unless([this](std::uint64_t other) { return is_valid(other); });
+    const int error = opens_.start(notification, call, std::move(fifo));
+    if (error < 0) (void)respond(notification.id, -error);
+}
+
+void Supervisor::on_opened(std::uint64_t cookie, const Call& call, unique_fd file, int error) {
+    Answer answer;
+    answer.file = std::move(file);
+    if (error == 0) error = hand_over(cookie, call, answer);
+    // Who is gone gets nothing, and who was interrupted asks again.
+    if (error < 0 && error != -ENOENT && error != -ESRCH) (void)respond(cookie, -error);
 }
 
 void Supervisor::keep_done(const seccomp_notif& notification, const Call& call, Answer answer) {
@@ -270,6 +264,8 @@ void Supervisor::deny(const seccomp_notif& notification, const Caller& caller, w
 
 /// Refuses a call that needs no further telling, should it come again.
 void Supervisor::refuse_told(const seccomp_notif& notification, int error) {
+    // Such a program cannot even exit, and might try for ever. Its thread takes the signal before it runs on.
+    if (!is_native(notification.data)) sys::raw_syscall(SYS_tkill, static_cast<long>(notification.pid), SIGSYS);
     if (!respond(notification.id, error) && !support_.wait_killable)
         interrupted_.keep_refused(static_cast<pid_t>(notification.pid), notification.data, error);
 }

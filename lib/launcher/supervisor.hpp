@@ -13,8 +13,10 @@
 
 #include "launcher/interrupted_calls.hpp"
 #include "launcher/new_repositories.hpp"
+#include "launcher/session_lock.hpp"
 #include "launcher/supervised_act.hpp"
 #include "launcher/supervised_socket.hpp"
+#include "launcher/waiting_opens.hpp"
 #include "wire/messages.hpp"
 #include "wire/session_plan.hpp"
 
@@ -27,8 +29,9 @@ struct SupervisorSupport {
 };
 
 /// Answers the notified system calls of one command (seccomp_unotify(2)). Lives in the init, is
-/// single-threaded, and never blocks: a refused call waits for the host's acknowledgement as a pending id
-/// while others are answered.
+/// single-threaded, and waits for nobody whom the command or the host could stop: a refused call waits for the host's
+/// acknowledgement as a pending id, and a connect or an open that may block in a child, while others are answered. What it does wait
+/// for is the disk, for a file that it makes or opens, and the session's lock, which other supervisors hold as long.
 class Supervisor {
   public:
     /// `report` sends a Denied to the host; false where there is none to tell: then the call is refused at
@@ -37,20 +40,20 @@ class Supervisor {
 
     /// The commands of a session have a supervisor each, and one may move a directory in which another is
     /// about to make something. `session_file` is a file that the session's supervisors share (a memfd of
-    /// the cell), held by flock(2) from looking until acting; it must stay open. The kernel gives it up when
-    /// its holder dies. -1: there is no other supervisor. `owner` is another number for each.
+    /// the cell) for their SessionLock; it must stay open. -1: there is no other supervisor. `owner` is another
+    /// number for each.
     Supervisor(const wire::SessionPlan& plan, Report report, SupervisorSupport support, int session_file = -1,
                std::int64_t owner = 1)
         : plan_(plan),
           report_(std::move(report)),
           support_(support),
-          session_file_(session_file),
+          lock_(session_file),
           repositories_(plan.rules),
           registry_(session_file, owner),
           sockets_(plan, registry_) {}
 
-    /// The mounts of a new command's standard streams that are none of the session's.
-    void expect_foreign(MountIds mounts) { foreign_mounts_ = std::move(mounts); }
+    /// What a new command's standard streams are, as far as it is not the session's.
+    void expect_foreign(ForeignFiles files) { foreign_files_ = std::move(files); }
     /// A new command's listener. What was pending for the last one is forgotten.
     void attach(unique_fd listener);
     /// The command and all it left are gone.
@@ -65,8 +68,10 @@ class Supervisor {
     /// A child of this process has been reaped: true if it worked for a call, which ends now.
     bool on_child(pid_t pid);
     /// To be called every few milliseconds while something `waits_for_others`: signals end what they would end.
-    void look_for_signals() { sockets_.connector().end_interrupted(); }
-    [[nodiscard]] bool waits_for_others() noexcept { return sockets_.connector().has_waiting(); }
+    void look_for_signals();
+    [[nodiscard]] bool waits_for_others() noexcept;
+    /// Then this process must not serve another command (WaitingOpens).
+    [[nodiscard]] bool is_spoiled() const noexcept { return opens_.is_spoiled(); }
     /// Tells the host of the refused calls that no Denial has stood for yet. To be called at the command's end.
     void report_folded();
     /// The host has noted the place of denial `id`: the call fails now. An unknown id is ignored.
@@ -87,10 +92,11 @@ class Supervisor {
                                 Call& call);
     [[nodiscard]] Answer answer_under_lock(const Caller& caller, const Call& call, std::uint64_t cookie);
     [[nodiscard]] bool has_own_root(const Caller& caller) const;
-    [[nodiscard]] int hold_lock();
     [[nodiscard]] bool is_valid(std::uint64_t cookie) const;
     [[nodiscard]] int hand_over(std::uint64_t cookie, const Call& call, const Answer& answer);
     void install(const seccomp_notif& notification, const Call& call, Answer answer);
+    void open_later(const seccomp_notif& notification, const Call& call, unique_fd fifo);
+    void on_opened(std::uint64_t cookie, const Call& call, unique_fd file, int error);
     void keep_done(const seccomp_notif& notification, const Call& call, Answer answer);
     [[nodiscard]] bool is_pending_again(const seccomp_notif& notification);
     void deny(const seccomp_notif& notification, const Caller& caller, wire::Denied denied);
@@ -102,12 +108,12 @@ class Supervisor {
     const wire::SessionPlan& plan_;
     Report report_;
     const SupervisorSupport support_;
-    int session_file_;
-    unique_fd own_lock_;
+    SessionLock lock_;
     NewRepositories repositories_;
-    MountIds foreign_mounts_;
+    ForeignFiles foreign_files_;
     SocketRegistry registry_;
     SocketSupervisor sockets_;
+    WaitingOpens opens_;
     unique_fd listener_;
     std::vector<std::uint64_t> buffer_;  // one notification, as large as this kernel's are
     bool started_ = true;

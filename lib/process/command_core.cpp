@@ -56,6 +56,7 @@ awaitable<std::optional<OutputEvent>> CommandCore::next() {
     using Event = std::optional<OutputEvent>;
     std::function<void(Completion<Event>)> begin = [self = shared_from_this()](Completion<Event> done) {
         self->on_strand([waiting = shared(std::move(done))](CommandCore& core) {
+            if (core.next_waiter_) return refuse_second(*waiting, "next");
             core.next_waiter_ = std::move(*waiting);
             core.pass_on();
             if (core.next_waiter_ && core.settled_) core.next_waiter_.succeed({});
@@ -79,6 +80,7 @@ awaitable<CommandResult> CommandCore::finish() {
     std::function<void(Completion<CommandResult>)> begin =
         [self = shared_from_this()](Completion<CommandResult> done) {
             self->on_strand([waiting = shared(std::move(done))](CommandCore& core) {
+                if (core.finish_waiter_) return refuse_second(*waiting, "finish");
                 core.discarding_ = true;
                 core.pass_on();
                 if (core.settled_) return waiting->succeed(core.result());
@@ -92,6 +94,20 @@ awaitable<CommandResult> CommandCore::finish() {
 
 void CommandCore::stop() {
     on_strand([](CommandCore& core) { core.request_stop(Cause::cancelled); });
+}
+
+void CommandCore::request_end() {
+    on_strand([](CommandCore& core) {
+        core.closing_ = true;
+        core.request_stop(Cause::cancelled);
+        core.leave_when_closing();
+    });
+}
+
+/// What the processes have left in a stream may wait for its consumer, but nobody waits for that one.
+void CommandCore::leave_when_closing() {
+    const bool ended = ended_ || lost_ || stop_.abandoned();
+    if (closing_ && ended && mode_ == Mode::streamed) runtime_->leave(id_);
 }
 
 void CommandCore::end_at_once() {
@@ -192,6 +208,7 @@ void CommandCore::on_lost_start() {
 void CommandCore::on_end(EndStatus status) {
     if (!ended_) ended_at_ = Clock::now();
     end_searches();
+    tell_folded_hosts();
     status_ = status;
     cause_ = stop_.requested() ? stop_.cause() : lost_ ? Cause::lost : Cause::finished;
     io_->record.reset();
@@ -203,6 +220,7 @@ void CommandCore::on_end(EndStatus status) {
     for (std::size_t pipe = 0; pipe < 2; ++pipe)
         if (io_ && io_->output[pipe]) on_readable(pipe);
     look_after_drain();
+    leave_when_closing();
 }
 
 // ---- Stopping ----
@@ -336,6 +354,7 @@ void CommandCore::settle() {
 void CommandCore::complete_waiters() {
     if (start_waiter_) start_waiter_.succeed(false);
     pass_on();
+    if (next_waiter_) next_waiter_.succeed({});  // `finish` has passed over the last event
     if (finish_waiter_) finish_waiter_.succeed(result());
     if (!result_waiter_) return;
     BinaryExecResult settled;

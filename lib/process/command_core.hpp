@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "process/completion.hpp"
+#include "process/denial_fold.hpp"
 #include "process/limited_output.hpp"
 #include "process/output_sequencer.hpp"
 #include "process/pipe_drain.hpp"
@@ -82,7 +83,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
 
     [[nodiscard]] bool is_command() const noexcept override { return true; }
     [[nodiscard]] const Session* session() const noexcept override { return fields_.session.get(); }
-    void request_end() override { stop(); }
+    void request_end() override;
     void release_io() noexcept override;
     void look_for_socket(std::shared_ptr<SocketSearch> search) override;
 
@@ -134,6 +135,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     void fill_in_facts();
     [[nodiscard]] CommandResult result() const;
     void on_end(EndStatus status);
+    void leave_when_closing();
 
     // command_denials.cpp: what was refused, and where it stands in the stream
     void on_denied(const wire::Denied& message);
@@ -141,6 +143,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     void on_socket_holder(const wire::SocketHolder& message);
     void end_searches();
     void add_denial(Denial denial);
+    void tell_folded_hosts();
 
     // command_pipes.cpp: stdin, stdout, stderr, and who waits for them
     void read_when_ready(std::size_t pipe);
@@ -185,6 +188,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     std::atomic<bool> program_started_{false};
     bool settled_ = false;
     bool discarding_ = false;
+    bool closing_ = false;  // the Runtime or the session waits for the end of its processes
     bool paused_ = false;
     std::array<bool, 2> reading_{};
     std::array<std::uint64_t, 2> read_bytes_{};
@@ -196,6 +200,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     OutputSequencer sequencer_;
     std::map<std::uint64_t, std::shared_ptr<SocketSearch>> searches_;  // which the init has not answered
     std::uint64_t last_search_ = 0;
+    DenialFold refused_hosts_;  // the init folds its own
     std::array<LimitedOutput, 2> output_;
 
     std::string input_;
@@ -209,6 +214,7 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     EndStatus status_ = NotStarted{};
     std::optional<wire::Ended> ended_;
     Cause cause_ = Cause::not_started;
+    std::optional<std::string> refused_by_;  // the rule by which the policy refused the start itself
     bool lost_ = false;
     CommandFacts facts_;
 

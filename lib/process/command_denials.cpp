@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "process/audit_trail.hpp"
@@ -25,19 +26,26 @@ Denial denial_from(const wire::Denied& message) {
     return denial;
 }
 
+/// Of thousands, as a glob may grant, each denial would carry a copy.
+std::vector<std::string> first_of(const std::vector<std::string>& roots) {
+    constexpr std::size_t kMostRoots = 64;
+    return {roots.begin(), roots.begin() + static_cast<std::ptrdiff_t>(std::min(roots.size(), kMostRoots))};
+}
+
 }  // namespace
 
 /// The place of the denial is noted, and the call let go, at once; the marker takes its place when the output
 /// before it has passed, however late the consumer asks for that.
 void CommandCore::on_denied(const wire::Denied& message) {
+    if (!program_started_) refused_by_ = message.rule;
     add_denial(denial_from(message));
     if (message.id != 0) tell(wire::encode(wire::Acknowledge{message.id}));
     pass_on();
 }
 
 void CommandCore::add_denial(Denial denial) {
-    denial.time = since_start();
-    if (fields_.session) denial.writable_roots = fields_.session->writable_roots();
+    if (program_started_) denial.time = since_start();
+    if (fields_.session) denial.writable_roots = first_of(fields_.session->writable_roots());
     const OutputSequencer::Positions ends{read_bytes_[0] + unread(0), read_bytes_[1] + unread(1)};
     const std::string& place = denial.host.empty() ? denial.resolved : denial.host;
     runtime_->log(LogLevel::info, id_, "denied " + denial.operation + " " + place);
@@ -73,9 +81,13 @@ void CommandCore::on_socket_holder(const wire::SocketHolder& message) {
     Denial denial = *search->denial();
     denial.pid = message.pid;
     denial.program = message.program;
-    add_denial(std::move(denial));
+    if (std::optional<Denial> told = refused_hosts_.admit(std::move(denial))) add_denial(std::move(*told));
     pass_on();
     search->found();
+}
+
+void CommandCore::tell_folded_hosts() {
+    if (std::optional<Denial> rest = refused_hosts_.rest()) add_denial(std::move(*rest));
 }
 
 void CommandCore::end_searches() {

@@ -157,6 +157,7 @@ awaitable<bool> CommandCore::write(std::string data) {
                                                    data = std::move(data)](Completion<bool> done) {
         auto waiting = std::make_shared<Completion<bool>>(std::move(done));
         self->on_strand([waiting, data](CommandCore& core) {
+            if (core.write_waiter_) return refuse_second(*waiting, "write");
             if (!core.io_ || !core.io_->input || core.input_ends_) return waiting->succeed(false);
             core.input_ += data;
             core.write_waiter_ = std::move(*waiting);

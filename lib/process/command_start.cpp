@@ -38,6 +38,11 @@ void let_go_of_descriptors(InvocationFields& fields) {
         if (std::holds_alternative<Output::Descriptor>(output->sink())) *output = Output::discard();
 }
 
+bool keeps_tail(const std::optional<OutputLimit>& limit, const CommandDefaults& defaults) {
+    const std::optional<OutputLimit>& used = limit ? limit : defaults.limit;
+    return used && used->on_overflow == OnOverflow::keep_head_and_tail;
+}
+
 std::optional<OutputLimit> limit_of(const InvocationFields& fields, const CommandDefaults& defaults) {
     return fields.limit ? fields.limit : defaults.limit;
 }
@@ -57,6 +62,10 @@ std::shared_ptr<CommandCore> CommandCore::make(std::shared_ptr<RuntimeCore> runt
     if (mode == Mode::settled && std::holds_alternative<Input::Stream>(invocation.fields().input.source()))
         throw Error(Errc::invalid_sandbox_config,
                     "Input::stream() is written while the command runs: start it with start_command");
+    if (mode == Mode::streamed && keeps_tail(invocation.fields().limit, defaults))
+        throw Error(Errc::invalid_sandbox_config,
+                    "limit: keep_head_and_tail is for settled results; a stream hands on what comes, so keep what you want"
+                    " of it, or use OnOverflow::stop");
     std::shared_ptr<CommandCore> core(
         new CommandCore(std::move(runtime), std::move(invocation), defaults, mode));
     core->refusal_ = std::move(refusal);
@@ -167,8 +176,8 @@ void CommandCore::on_started(const wire::Started& message) {
 }
 
 void CommandCore::on_start_failed(const wire::Failure& failure) {
-    fail_start({failure.stage, std::error_code(failure.error, std::generic_category()), failure.path,
-                start_hint(failure, request_)});
+    const std::string hint = refused_by_ ? "the policy denies it: " + *refused_by_ : start_hint(failure, request_);
+    fail_start({failure.stage, std::error_code(failure.error, std::generic_category()), failure.path, hint});
 }
 
 void CommandCore::fail_start(NotStarted failure) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sandpipe/error.hpp>
+
 #include <asio/any_io_executor.hpp>
 #include <asio/associated_cancellation_slot.hpp>
 #include <asio/associated_executor.hpp>
@@ -14,6 +16,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -95,6 +98,14 @@ class Completion {
 
     std::unique_ptr<Base> waiting_;
 };
+
+/// For an operation of which one may wait at a time.
+template <typename T>
+void refuse_second(Completion<T>& second, const char* operation) {
+    second.fail(std::make_exception_ptr(Error(Errc::invalid_sandbox_config,
+                                              std::string(operation) + ": another " + operation +
+                                                  " of this CommandStream is under way; await that one first")));
+}
 
 /// An awaitable that completes when the Completion given to `start` does.
 template <typename T>

@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include "process/escaped.hpp"
+
 namespace sandpipe::detail {
 namespace {
 
@@ -21,9 +23,9 @@ void log_to_spdlog(LogLevel level, std::uint64_t command_id, std::string_view te
     const auto logger = spdlog::get("sandpipe");
     if (!logger || !logger->should_log(spdlog_level(level))) return;
     if (command_id == 0)
-        logger->log(spdlog_level(level), "{}", text);
+        logger->log(spdlog_level(level), "{}", escaped(text));
     else
-        logger->log(spdlog_level(level), "command {}: {}", command_id, text);
+        logger->log(spdlog_level(level), "command {}: {}", command_id, escaped(text));
 }
 
 }  // namespace sandpipe::detail

@@ -17,12 +17,16 @@
 #include <unistd.h>
 
 #include "process/environment_snapshot.hpp"
+#include "process/escaped.hpp"
 #include "process/helper_end.hpp"
 #include "process/launcher_process.hpp"
 #include "process/log.hpp"
 #include "process/runtime_core.hpp"
 #include "process/shielded.hpp"
 #include "wire/relay_messages.hpp"
+
+// For awaitable.hpp: what the library was built with.
+extern "C" const char SANDPIPE_BUILT_WITH_ASIO(ASIO_VERSION) = 0;
 
 namespace sandpipe {
 namespace detail {
@@ -89,7 +93,8 @@ RuntimeCore::RuntimeCore(asio::any_io_executor executor, RuntimeOptions options)
 void RuntimeCore::log(LogLevel level, std::uint64_t command_id, const std::string& text) const {
     if (!options_.logger) return log_to_spdlog(level, command_id, text);
     try {
-        options_.logger(LogRecord{level, command_id, text});
+        const std::string line = escaped(text);
+        options_.logger(LogRecord{level, command_id, line});
     } catch (...) {
         // No command may end half-way because of a line about it.
         log_to_spdlog(LogLevel::error, command_id, "RuntimeOptions::logger threw at: " + text);

@@ -12,6 +12,13 @@
 
 namespace sandpipe::detail {
 
+/// Where the host may open a file that it named for a command's standard stream.
+struct StreamPlace {
+    std::string path;
+    bool without_links = false;  ///< it is resolved: a link found in it has just been put there
+    bool allowed = true;         ///< false: a link on the way leads to where commands may not send the host
+};
+
 /// What a command needs to know of the sandbox it runs in. Made by the sandbox layer, carried by invocations.
 /// Immutable once made, except for being closed. Thread-safe.
 class Session {
@@ -27,6 +34,8 @@ class Session {
     [[nodiscard]] virtual const std::vector<std::string>& writable_roots() const noexcept = 0;
     /// Whether the policy lets commands write at `path`, which is resolved, and by which rule it does not.
     [[nodiscard]] virtual wire::Verdict write_verdict(const std::string& path) const = 0;
+    /// `path` is absolute, and as the host wrote it.
+    [[nodiscard]] virtual StreamPlace stream_place(const std::string& path, bool writes) const = 0;
     [[nodiscard]] virtual bool denials_complete() const noexcept = 0;
     /// What this machine keeps it from enforcing: each command's stream begins with a Warning for each.
     [[nodiscard]] virtual const std::vector<std::string>& notices() const noexcept = 0;

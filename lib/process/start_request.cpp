@@ -91,7 +91,16 @@ std::string passed_over(const wire::Failure& failure) {
 
 std::string stream_hint(const wire::Failure& failure) {
     if (failure.error == ENXIO) return "nobody has the other end of the FIFO open";
-    if (failure.error != EACCES || failure.path.starts_with('/')) return {};
+    if (failure.error == ELOOP)
+        return "a link on the way leads in a circle, or stands where commands may have made it and leads to what they may "
+               "not touch: name the file itself";
+    // What the session's start says of a stream; else the path is a file's.
+    if (failure.path != "stdin" && failure.path != "stdout" && failure.path != "stderr") return {};
+    if (failure.error == EFBIG)
+        return "it has no name, so the command would get a copy, of which 64 MiB are the most: use a pipe";
+    if (failure.error == EPERM || failure.error == ENOENT || failure.error == ESTALE)
+        return "a command in a sandbox gets what can be opened anew for reading only, which this cannot: use a pipe";
+    if (failure.error != EACCES) return {};
     return "a command in a sandbox gets no socket that it could point at the host: connect it, or use a pipe";
 }
 
@@ -103,7 +112,7 @@ std::string program_hint(const wire::Failure& failure, const wire::StartCommand&
     if (failure.error == ETXTBSY) return "another process still has it open for writing";
     const std::string& name = request.argv.front();
     if (name.find('/') != std::string::npos)
-        return failure.error == ENOENT ? "a relative path is relative to the command's cwd" : "";
+        return failure.error == ENOENT && name.front() != '/' ? "a relative path is relative to the command's cwd" : "";
     if (name.size() > NAME_MAX) return "no file has a name of " + std::to_string(name.size()) + " bytes";
     return "not found in the command's PATH" + passed_over(failure);
 }

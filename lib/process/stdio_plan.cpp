@@ -1,16 +1,22 @@
 #include "stdio_plan.hpp"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
+#include "process/session.hpp"
 #include "sys/descriptors.hpp"
 #include "sys/held_signal.hpp"
+#include "sys/raw_syscall.hpp"
 
 namespace sandpipe::detail {
 namespace {
@@ -36,6 +42,17 @@ int look_for_writer(int fd) {
     return ::tee(fd, copy.write_end.get(), 1, SPLICE_F_NONBLOCK) == 0 ? -ENXIO : 0;
 }
 
+int open_without_links(const std::string& path, int flags, unique_fd& fd) {
+    open_how how{};
+    how.flags = static_cast<unsigned>(flags | O_CLOEXEC);
+    how.mode = flags & O_CREAT ? 0666 : 0;
+    how.resolve = RESOLVE_NO_SYMLINKS;
+    const long made = sys::raw_syscall(SYS_openat2, AT_FDCWD, sys::word(path.c_str()), sys::word(&how), sizeof how);
+    if (made < 0) return static_cast<int>(made);
+    fd.reset(static_cast<int>(made));
+    return sys::lift(fd);
+}
+
 class Planner {
   public:
     explicit Planner(const InvocationFields& fields) : fields_(fields) {}
@@ -58,10 +75,22 @@ class Planner {
         return error >= 0;
     }
 
+    /// As open(2), but not through links by which a command of the session's could lead the host.
+    int open_place(const std::string& path, int flags, unique_fd& fd) {
+        if (!fields_.session) return sys::open_file(path.c_str(), flags, 0666, fd);
+        std::error_code unknown;
+        const std::string absolute = std::filesystem::absolute(path, unknown).string();
+        if (unknown) return -unknown.value();
+        const StreamPlace place = fields_.session->stream_place(absolute, (flags & O_ACCMODE) != O_RDONLY);
+        if (!place.allowed) return -ELOOP;
+        return place.without_links ? open_without_links(place.path, flags, fd)
+                                   : sys::open_file(place.path.c_str(), flags, 0666, fd);
+    }
+
     bool open(const std::string& path, int flags, Stage stage, unique_fd& fd) {
         // O_NONBLOCK for the open alone: FIFOs must not block the host, and the command gets a blocking
         // descriptor.
-        int error = sys::open_file(path.c_str(), flags | O_NONBLOCK | O_NOCTTY, 0666, fd);
+        int error = open_place(path, flags | O_NONBLOCK | O_NOCTTY, fd);
         if (error >= 0) error = ::fcntl(fd.get(), F_SETFL, flags & O_APPEND) < 0 ? -errno : 0;
         return check(error, stage, path);
     }

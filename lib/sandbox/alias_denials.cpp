@@ -12,8 +12,6 @@ namespace {
 
 using wire::Access;
 
-bool is_in_own_tree(std::string_view place) { return wire::holds(kDev, place) || wire::holds(kProc, place); }
-
 /// The table of mounts does not tell what hides what, so the files themselves have the last word.
 bool is_same(const std::string& place, const std::string& other, const PathFacts& facts) {
     PathFact one = facts.look(place);

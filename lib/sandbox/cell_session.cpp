@@ -15,6 +15,8 @@
 #include "process/completion.hpp"
 #include "sandbox/cell_failure.hpp"
 #include "sandbox/given_up.hpp"
+#include "sandbox/path_facts.hpp"
+#include "sandbox/stream_place.hpp"
 #include "sys/descriptors.hpp"
 #include "wire/messages.hpp"
 
@@ -24,8 +26,6 @@ namespace {
 using detail::Completion;
 using detail::OnCancel;
 using detail::PacketChannel;
-
-constexpr std::chrono::seconds kStartTimeout{30};
 
 /// What came of waiting: a packet, or nothing when the cell went away.
 struct Answer {
@@ -39,11 +39,11 @@ class AnswerWait : public std::enable_shared_from_this<AnswerWait> {
     AnswerWait(const asio::any_io_executor& executor, std::shared_ptr<PacketChannel> channel)
         : strand_(asio::make_strand(executor)), channel_(std::move(channel)), timer_(strand_) {}
 
-    void begin(Completion<Answer> done) {
+    void begin(Completion<Answer> done, std::chrono::nanoseconds limit) {
         auto waiting = std::make_shared<Completion<Answer>>(std::move(done));
-        asio::post(strand_, [self = shared_from_this(), waiting] {
+        asio::post(strand_, [self = shared_from_this(), waiting, limit] {
             self->done_ = std::move(*waiting);
-            self->timer_.expires_after(kStartTimeout);
+            self->timer_.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit));
             self->timer_.async_wait(asio::bind_executor(self->strand_, [self](const std::error_code& error) {
                 Answer late;
                 late.timed_out = true;
@@ -80,10 +80,10 @@ class AnswerWait : public std::enable_shared_from_this<AnswerWait> {
 };
 
 awaitable<Answer> wait_for_answer(const asio::any_io_executor& executor,
-                                  std::shared_ptr<PacketChannel> channel) {
+                                  std::shared_ptr<PacketChannel> channel, std::chrono::nanoseconds limit) {
     auto wait = std::make_shared<AnswerWait>(executor, std::move(channel));
-    std::function<void(Completion<Answer>)> begin = [wait](Completion<Answer> done) {
-        wait->begin(std::move(done));
+    std::function<void(Completion<Answer>)> begin = [wait, limit](Completion<Answer> done) {
+        wait->begin(std::move(done), limit);
     };
     OnCancel<Answer> on_cancel;
     // Weak: the slot lives in the coroutine that `wait` keeps.
@@ -94,7 +94,7 @@ awaitable<Answer> wait_for_answer(const asio::any_io_executor& executor,
 }
 
 wire::EnforcementFacts facts_from(const Answer& answer, bool weaker) {
-    if (answer.timed_out) throw Error(Errc::sandbox_failed, "the sandbox's cell did not answer within 30 s");
+    if (answer.timed_out) throw Error(Errc::sandbox_failed, "the sandbox's cell did not answer in time: a file system below what the policy names may hang");
     if (!answer.packet) throw Error(Errc::sandbox_failed, "the sandbox's cell ended before it answered");
     wire::CellReady ready;
     wire::Failure failure;
@@ -105,7 +105,8 @@ wire::EnforcementFacts facts_from(const Answer& answer, bool weaker) {
 
 }  // namespace
 
-awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, const wire::SessionPlan& plan) {
+awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, const wire::SessionPlan& plan,
+                                std::chrono::nanoseconds limit) {
     sys::SocketPair pair;
     if (const int error = sys::make_socket_pair(pair); error < 0)
         throw Error(Errc::sandbox_failed,
@@ -119,7 +120,7 @@ awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, co
     const detail::LauncherHandle launcher = runtime->launcher();
     launcher.control->send(wire::encode(request), std::move(fds));
     start.launcher = launcher.pid;
-    Answer answer = co_await wait_for_answer(runtime->executor(), start.channel);
+    Answer answer = co_await wait_for_answer(runtime->executor(), start.channel, limit);
     start.facts = facts_from(answer, plan.allow_weaker);
     start.listeners = std::move(answer.packet->fds);
     if (start.listeners.size() != plan.proxy_ports.size())
@@ -157,6 +158,12 @@ void CellSession::request_end() {
         proxies_->close(leave);
     else
         leave();
+}
+
+detail::StreamPlace CellSession::stream_place(const std::string& path, bool writes) const {
+    std::vector<std::string> trees = roots_;
+    trees.push_back(workspace_);
+    return find_stream_place(path, writes, rules_, trees, HostPathFacts());
 }
 
 void CellSession::command_ended() {

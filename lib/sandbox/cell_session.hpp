@@ -3,6 +3,7 @@
 #include <sandpipe/awaitable.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,10 +26,11 @@ struct CellStart {
     std::vector<unique_fd> listeners;  ///< of the plan's proxy ports
 };
 
-/// Has a launcher make a cell from `plan` and waits for it, at most 30 s. Throws `Error`
+/// Has a launcher make a cell from `plan` and waits for it, at most for `limit`. Throws `Error`
 /// E_SANDBOX_UNSUPPORTED_ENV where the machine refuses a mechanism, with the remedy, and E_SANDBOX_FAILED for
 /// every other failed step. Cancellation ends the cell and throws operation_aborted.
-awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, const wire::SessionPlan& plan);
+awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, const wire::SessionPlan& plan,
+                                std::chrono::nanoseconds limit);
 
 /// How a session's proxies work, where a test wants it otherwise.
 struct ProxySettings {
@@ -55,6 +57,7 @@ class CellSession final : public detail::Session,
     [[nodiscard]] const std::string& workspace() const noexcept override { return workspace_; }
     [[nodiscard]] const std::vector<std::string>& writable_roots() const noexcept override { return roots_; }
     [[nodiscard]] wire::Verdict write_verdict(const std::string& path) const override { return rules_.write(path); }
+    [[nodiscard]] detail::StreamPlace stream_place(const std::string& path, bool writes) const override;
     [[nodiscard]] bool denials_complete() const noexcept override { return denials_complete_; }
     [[nodiscard]] const std::vector<std::string>& notices() const noexcept override { return notices_; }
     [[nodiscard]] bool closed() const noexcept override { return closed_; }

@@ -38,6 +38,8 @@ using wire::Access;
 
 // Links that a glob matches are named up to here, and then counted: /usr/bin has hundreds.
 constexpr std::size_t kMostNamed = 3;
+// fs.mount-max in proc(5) is 100,000, of which the host has some.
+constexpr std::size_t kMostMounts = 90'000;
 
 template <typename T>
 void sort_unique(std::vector<T>& values) {
@@ -111,7 +113,9 @@ std::vector<PolicyEntry> without_globs(Access access, std::vector<PolicyEntry> e
     for (std::size_t i = 0; i < globs.size(); ++i)
         if (links[i] > kMostNamed)
             rules.warn(globs[i].where + ": " + std::to_string(links[i] - kMostNamed) + " more symbolic links are not granted");
-    for (std::string& warning : finds.warnings) rules.warn(std::move(warning));
+    const std::size_t warnings = rules.warnings.size();
+    for (const GlobGap& gap : finds.gaps) rules.warn_of_gap(globs[gap.query], gap);
+    rules.fold_warnings(warnings);
     return entries;
 }
 
@@ -123,7 +127,9 @@ void deny_globs(Access access, const std::vector<PolicyEntry>& entries, const Pa
         if (!entry.glob.empty()) globs.push_back(entry);
     GlobFinds finds = find_globs(queries_of(access, globs), rules.found.rules, base.facts);
     for (const GlobFind& name : finds.names) rules.deny_found(access, globs[name.query], name);
-    for (std::string& warning : finds.warnings) rules.warn(std::move(warning));
+    const std::size_t warnings = rules.warnings.size();
+    for (const GlobGap& gap : finds.gaps) rules.deny_gap(access, globs[gap.query], gap);
+    rules.fold_warnings(warnings);
 }
 
 /// A workspace in the host's /tmp is shown though nobody granted it, unless the policy denies it.
@@ -196,6 +202,13 @@ void warn_of_void_grants(PolicyRules& rules) {
     }
 }
 
+void check_mounts(const std::vector<wire::MountOp>& mounts) {
+    if (mounts.size() > kMostMounts)
+        throw Error(Errc::invalid_sandbox_config,
+                    "the policy needs " + std::to_string(mounts.size()) + " mounts, of which the kernel allows 100000; "
+                    "name smaller or whole directories in filesystem.allowWrite and the denying lists");
+}
+
 /// After the mounts are laid out, for these are no rules about the host's files.
 void add_own_places(PolicyRules& rules) {
     MountInput& found = rules.found;
@@ -218,6 +231,7 @@ void compile_filesystem(const SandboxPolicy& policy, const PathBase& base,
     warn_of_void_grants(rules);
     allow_loaders(rules.found.rules, base.facts, rules.warnings);
     result.plan.mounts = lay_out_mounts(rules.found);
+    check_mounts(result.plan.mounts);
     forbid_execution(rules.found.rules, result.plan.mounts);
     add_own_places(rules);
     result.devices = rules.found.devices;

@@ -156,8 +156,10 @@ const Mechanism* EnforcementReport::find(std::string_view name) const noexcept {
 
 nlohmann::json EnforcementReport::to_json() const {
     nlohmann::json report = nlohmann::json::object();
-    for (const Mechanism& mechanism : mechanisms)
+    for (const Mechanism& mechanism : mechanisms) {
         report[mechanism.name] = {{"enforced", to_string(mechanism.enforced)}, {"detail", mechanism.detail}};
+        if (mechanism.given_up) report[mechanism.name]["given_up"] = true;
+    }
     return report;
 }
 

@@ -8,34 +8,17 @@
 #include "sandbox/compile.hpp"
 #include "sandbox/explain_connect.hpp"
 #include "sandbox/explain_place.hpp"
+#include "sandbox/explain_program.hpp"
 #include "sandbox/policy_entries.hpp"
 #include "sandbox/session_base.hpp"
+#include "sandbox/session_view.hpp"
 
 namespace sandpipe {
 namespace {
 
-constexpr int kMaxInterpreters = 5;  // of scripts of scripts; with more the kernel says ELOOP
 constexpr std::array<std::string_view, 4> kActs{"read", "write", "exec", "connect"};
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(Errc::invalid_sandbox_config, text); }
-
-/// Starting a program opens its loader, or starts the interpreter of a script in its place, and that one's.
-Explanation explain_execution(const CompiledPolicy& compiled, const std::string& workspace, const ResolvedPath& program,
-                              const PathFacts& facts) {
-    Explanation answer = explain_place(compiled, ExplainedAct::exec, program);
-    ResolvedPath here = program;
-    for (int i = 0; i < kMaxInterpreters && answer.allowed && here.fact.kind == PathKind::file; ++i) {
-        const sys::ProgramFacts found = facts.program(here.place);
-        if (found.interpreter.empty()) break;
-        const bool absolute = found.interpreter.starts_with('/');
-        ResolvedPath next = resolve_path(absolute ? found.interpreter : join_path(workspace, found.interpreter), facts);
-        const Explanation other = explain_place(compiled, ExplainedAct::exec, next);
-        answer.allowed = other.allowed;
-        if (!other.allowed) answer.rule = other.rule + " (interpreter of " + here.place + ": " + next.place + ")";
-        here = std::move(next);
-    }
-    return answer;
-}
 
 }  // namespace
 
@@ -62,14 +45,16 @@ Explainer::~Explainer() = default;
 Explanation Explainer::explain(ExplainedAct act, const std::string& target) const {
     if (target.empty()) refuse("the target of explain is empty; accepted: a path");
     if (target.find('\0') != std::string::npos) refuse("the target of explain has a NUL byte in it");
-    const bool is_path = target.find('/') != std::string::npos && target.find("://") == std::string::npos;
-    const bool is_host = act == ExplainedAct::connect && !is_path;
-    if (is_host) return explain_host(parts_->compiled, target);
+    const CompiledPolicy& compiled = parts_->compiled;
+    const bool has_slash = target.find('/') != std::string::npos;
+    const bool is_path = has_slash && target.find("://") == std::string::npos;
+    if (act == ExplainedAct::connect && !is_path) return explain_host(compiled, target);
+    const SessionView view(compiled, parts_->facts);
+    if (act == ExplainedAct::exec && !has_slash) return explain_bare_name(compiled, target, std::getenv("PATH"), view);
     const std::string absolute = absolute_path(target, parts_->workspace, parts_->home, "the target");
-    const ResolvedPath path = resolve_path(absolute, parts_->facts);
-    if (act == ExplainedAct::connect) return explain_socket(parts_->compiled, path);
-    if (act == ExplainedAct::exec) return explain_execution(parts_->compiled, parts_->workspace, path, parts_->facts);
-    return explain_place(parts_->compiled, act, path);
+    if (act == ExplainedAct::connect) return explain_socket(compiled, absolute, view);
+    if (act == ExplainedAct::exec) return explain_program(compiled, absolute, view);
+    return explain_place(compiled, act, absolute, view);
 }
 
 Explanation explain(const SandboxPolicy& policy, const std::string& workspace, ExplainedAct act,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "sandbox/explain_place.hpp"
 #include "sandbox/network/destination.hpp"
 
 namespace sandpipe {
@@ -38,10 +39,12 @@ Explanation explain_host(const CompiledPolicy& compiled, const std::string& targ
     return {verdict.allowed, words_of(verdict), asked.text()};
 }
 
-Explanation explain_socket(const CompiledPolicy& compiled, const ResolvedPath& path) {
+Explanation explain_socket(const CompiledPolicy& compiled, const std::string& absolute, const SessionView& view) {
+    const SessionWalk walk = walk_in_session(absolute, view);
+    if (!walk.blocked.empty()) return explain_blocked(compiled, walk, view);
     const auto& sockets = compiled.plan.unix_sockets;
-    const bool allowed = std::find(sockets.begin(), sockets.end(), path.place) != sockets.end();
-    return {allowed, allowed ? "allowUnixSockets" : "not in allowUnixSockets", path.place};
+    const bool allowed = std::find(sockets.begin(), sockets.end(), walk.path.place) != sockets.end();
+    return {allowed, allowed ? "allowUnixSockets" : "not in allowUnixSockets", walk.path.place};
 }
 
 }  // namespace sandpipe

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "sandbox/compile.hpp"
-#include "sandbox/resolved_path.hpp"
+#include "sandbox/session_view.hpp"
 
 namespace sandpipe {
 
@@ -14,6 +14,7 @@ namespace sandpipe {
 [[nodiscard]] Explanation explain_host(const CompiledPolicy& compiled, const std::string& target);
 
 /// The same for a UNIX socket of the host; those that commands make in the session they can reach anyway.
-[[nodiscard]] Explanation explain_socket(const CompiledPolicy& compiled, const ResolvedPath& path);
+[[nodiscard]] Explanation explain_socket(const CompiledPolicy& compiled, const std::string& absolute,
+                                         const SessionView& view);
 
 }  // namespace sandpipe

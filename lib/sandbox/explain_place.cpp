@@ -1,11 +1,9 @@
 #include "explain_place.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "mount_layout.hpp"
 #include "own_places.hpp"
-#include "wire/proc_entries.hpp"
+#include "wire/hidden_facts.hpp"
 
 namespace sandpipe {
 namespace {
@@ -20,39 +18,27 @@ std::string roots_text(const wire::AccessRules& rules) {
     return text;
 }
 
-bool is_device(const CompiledPolicy& compiled, std::string_view place) {
-    const auto& granted = compiled.devices;
-    return is_own_device(place) || std::find(granted.begin(), granted.end(), place) != granted.end();
-}
-
-/// Where a session has something of its own, what the host has there is out of sight.
-std::string_view own_instead(const CompiledPolicy& compiled, const ResolvedPath& path) {
-    const std::string& place = path.place;
-    const bool in_memory = wire::relative_to("/dev/shm", place).empty() == false;
-    if (wire::holds(kDev, place) && place != kDev && !is_device(compiled, place) && !in_memory)
-        return "not in the session's own /dev";
-    if (in_memory && path.fact.exists()) return "hidden by the session's own /dev/shm";
-    const bool in_tmp = !wire::relative_to(compiled.tmp, place).empty();
-    if (in_tmp && path.fact.exists() && !is_granted_within(compiled.plan.rules, compiled.tmp, place))
-        return "hidden by the session's own /tmp";
-    return {};
-}
-
 wire::Verdict judge(const wire::AccessRules& rules, ExplainedAct act, std::string_view place) {
     if (act == ExplainedAct::write) return rules.write(place);
     return act == ExplainedAct::exec ? rules.execute(place) : rules.read(place);
 }
 
+bool is_own_stream(std::string_view place) {
+    return place == "/proc/self/fd/0" || place == "/proc/self/fd/1" || place == "/proc/self/fd/2";
+}
+
 /// What the mounts say, whatever the rules do; empty where they leave it to the rules.
-std::string_view refused_by_view(const CompiledPolicy& compiled, ExplainedAct act, const ResolvedPath& path) {
-    if (act != ExplainedAct::write) {
-        if (wire::is_hidden_in_proc(path.place)) return "hidden in the session's own /proc";
-        if (const std::string_view own = own_instead(compiled, path); !own.empty()) return own;
-    }
-    const bool noexec = wire::holds(kProc, path.place) ||
-                        (wire::holds(kDev, path.place) && !wire::holds("/dev/shm", path.place));
-    if (act == ExplainedAct::exec && noexec) return "the session's own /proc and /dev are noexec";
-    return {};
+std::string_view refused_by_view(const CompiledPolicy& compiled, ExplainedAct act, const std::string& place,
+                                 const SessionView& view) {
+    const std::string_view hidden = view.hidden(place);
+    // In the session's own /tmp and /dev/shm there is room for a file of the same name.
+    const bool makes_its_own = act == ExplainedAct::write && compiled.plan.rules.write(place).allowed;
+    if (!hidden.empty() && !makes_its_own) return hidden;
+    if (act == ExplainedAct::write && wire::is_read_only_in_proc(place)) return "read-only in the session's own /proc";
+    if (act != ExplainedAct::exec) return {};
+    if (wire::holds(kProc, place)) return "the session's own /proc is noexec";
+    const bool in_dev = wire::holds(kDev, place) && !wire::holds("/dev/shm", place);
+    return in_dev && compiled.plan.rules.enabled ? "the session's own /dev is noexec" : std::string_view();
 }
 
 std::string words(const wire::AccessRules& rules, ExplainedAct act, wire::Verdict verdict) {
@@ -64,14 +50,26 @@ std::string words(const wire::AccessRules& rules, ExplainedAct act, wire::Verdic
 
 }  // namespace
 
-Explanation explain_place(const CompiledPolicy& compiled, ExplainedAct act, const ResolvedPath& path) {
+Explanation explain_blocked(const CompiledPolicy& compiled, const SessionWalk& walk, const SessionView& view) {
+    std::string rule(view.hidden(walk.blocked));
+    if (rule.empty()) rule = compiled.plan.rules.read(walk.blocked).rule;
+    if (walk.path.place != walk.blocked) return {false, std::move(rule), walk.path.place};
+    return {false, rule + " (no way leads through " + walk.blocked + ")", walk.path.place};
+}
+
+Explanation explain_place(const CompiledPolicy& compiled, ExplainedAct act, std::string_view absolute,
+                          const SessionView& view) {
+    const SessionWalk walk = walk_in_session(absolute, view);
+    if (!walk.blocked.empty()) return explain_blocked(compiled, walk, view);
+    const std::string& place = walk.path.place;
+    if (is_own_stream(place) && act != ExplainedAct::exec) return {true, "a stream of the command's own", place};
+    if (place == "/proc/self/exe" && act == ExplainedAct::exec) return {true, "the program that runs already", place};
+    if (const std::string_view refusal = refused_by_view(compiled, act, place, view); !refusal.empty())
+        return {false, std::string(refusal), place};
     const wire::AccessRules& rules = compiled.plan.rules;
-    if (rules.enabled)
-        if (const std::string_view refusal = refused_by_view(compiled, act, path); !refusal.empty())
-            return {false, std::string(refusal), path.place};
-    wire::Verdict verdict = judge(rules, act, path.place);
+    wire::Verdict verdict = judge(rules, act, place);
     const bool allowed = verdict.allowed;
-    return {allowed, words(rules, act, std::move(verdict)), path.place};
+    return {allowed, words(rules, act, std::move(verdict)), place};
 }
 
 }  // namespace sandpipe

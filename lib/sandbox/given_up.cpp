@@ -17,7 +17,7 @@ constexpr std::array kLosses{
     Loss{"uts", "commands see the host's name, not one of their own"},
     Loss{"ipc", "System V IPC and POSIX message queues of the host are within the commands' reach"},
     Loss{"user_namespace", "commands are the host's root, without capabilities, not one of a user namespace"},
-    Loss{"proc", "commands have no /proc at all, and no supervisor"},
+    Loss{"proc", "commands find nothing in /proc, and have no supervisor"},
     Loss{"denials", "refused calls are not reported, and UNIX sockets exist in pairs only"},
     Loss{"names", "names that are denied and do not exist can be made, and what may not be written can be moved away"
                   " with the directory that it is in"},

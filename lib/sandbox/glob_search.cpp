@@ -3,7 +3,6 @@
 #include <sandpipe/error.hpp>
 
 #include <map>
-#include <system_error>
 #include <utility>
 
 #include "own_places.hpp"
@@ -47,8 +46,10 @@ class GlobSearch {
         while (!ahead.empty()) {
             const Directory here = std::move(ahead.back());
             ahead.pop_back();
-            const DirectoryListing listing = facts_.list(here.path);
-            if (listing.error) warn_of(here, listing.error);
+            const DirectoryListing listing = list_surely(facts_, here.path);
+            if (listing.error)
+                for (const std::size_t query : here.wanted)
+                    found_.gaps.push_back({query, here.path, listing.error});
             for (const DirectoryEntry& entry : listing.entries) visit(here, entry, ahead);
         }
     }
@@ -71,12 +72,6 @@ class GlobSearch {
         found_.names.push_back({query, path, kind});
         // A literal rule may have lifted it here, and not what it matches below.
         return match.open && queries_[query].access == wire::Access::deny_read && rules_.read(path).allowed;
-    }
-
-    void warn_of(const Directory& here, int error) {
-        for (const std::size_t query : here.wanted)
-            found_.warnings.push_back(queries_[query].where + ": what is in " + here.path +
-                                      " cannot be searched: " + std::generic_category().message(error));
     }
 
     [[noreturn]] void refuse(std::size_t query, const std::string& fault) const {

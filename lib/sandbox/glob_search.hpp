@@ -23,9 +23,16 @@ struct GlobFind {
     PathKind kind = PathKind::missing;  ///< a symbolic link is none of what it leads to
 };
 
+/// A directory in which a query may match, but which could not be searched (list_surely).
+struct GlobGap {
+    std::size_t query = 0;
+    std::string path;
+    int error = 0;
+};
+
 struct GlobFinds {
     std::vector<GlobFind> names;
-    std::vector<std::string> warnings;  ///< directories that could not be searched
+    std::vector<GlobGap> gaps;
 };
 
 /// What exists and matches. Looks no further into a directory than a glob may match there, nor through links,

@@ -2,8 +2,10 @@
 
 #include <sandpipe/error.hpp>
 
+#include <cerrno>
 #include <system_error>
 
+#include "git_parts.hpp"
 #include "git_worktree.hpp"
 #include "resolved_path.hpp"
 #include "wire/access_rules.hpp"
@@ -13,6 +15,9 @@ namespace {
 
 // About two seconds of searching on a local disk.
 constexpr std::size_t kMaxEntries = 2'000'000;
+// Directories that cannot be searched are named up to here, and then counted: a command may have made any number.
+constexpr std::size_t kMostNamed = 10;
+constexpr const char* kUnsearched = "a directory that cannot be searched for always denied names";
 
 constexpr std::string_view kGit = ".git";
 
@@ -47,8 +52,11 @@ class MandatorySearch {
             const PathFact fact = facts_.look(root);
             if (fact.exists() && fact.kind != PathKind::directory) continue;
             deny_at_root(root);
-            if (fact.exists()) search(root);
+            if (fact.exists() && !names_.empty()) search(root);
         }
+        if (unsearched_ > kMostNamed)
+            found_.warnings.push_back("nothing can be written in " + std::to_string(unsearched_ - kMostNamed) +
+                                      " more directories that cannot be searched for always denied names");
         return std::move(found_);
     }
 
@@ -60,7 +68,7 @@ class MandatorySearch {
             above = parent_path(above);
             for (const std::string_view name : names_) {
                 const std::string path = join_path(above, name);
-                if (wire::holds(path, root) || wire::holds(root, path)) deny(path, rule_text(name));
+                if (wire::holds(path, root) || wire::holds(root, path)) deny(above, name, rule_text(name));
             }
         }
         if (last_name(root) == kGit) deny_in_git(root);
@@ -68,7 +76,7 @@ class MandatorySearch {
 
     void deny_at_root(const std::string& root) {
         for (const std::string_view name : names_)
-            if (first_name(name) != kGit) deny(join_path(root, name), rule_text(name));
+            if (first_name(name) != kGit) deny(root, name, rule_text(name));
         deny_git(root);
     }
 
@@ -77,8 +85,8 @@ class MandatorySearch {
         while (!ahead.empty()) {
             const std::string directory = std::move(ahead.back());
             ahead.pop_back();
-            const DirectoryListing listing = facts_.list(directory);
-            if (listing.error) found_.warnings.push_back(unsearched(directory, listing.error));
+            const DirectoryListing listing = list_surely(facts_, directory);
+            if (listing.error) deny_unsearched(directory, listing.error);
             for (const DirectoryEntry& entry : listing.entries) visit(root, directory, entry, ahead);
         }
     }
@@ -90,7 +98,7 @@ class MandatorySearch {
         if (is_denied) deny_git(directory);
         for (const std::string_view name : names_) {
             if (first_name(name) != entry.name || entry.name == kGit) continue;
-            deny(join_path(directory, name), rule_text(name));
+            deny(directory, name, rule_text(name));
             is_denied = is_denied || name == entry.name;
         }
         if (entry.kind != PathKind::directory || is_denied || entry.name == "node_modules") return;
@@ -103,19 +111,15 @@ class MandatorySearch {
     // because a new repository would bring its own hooks and settings.
     void deny_git(const std::string& directory) {
         const std::string git = join_path(directory, kGit);
-        const ResolvedPath path = resolve_path(git, facts_);
-        if (path.fact.kind == PathKind::directory) {
-            deny_names_of_git(git, names_);
-            return deny_in_git(path.place);
-        }
+        const ResolvedPath path = resolve_below(directory, kGit, facts_);
+        if (path.fact.kind == PathKind::directory) return deny_repository(git, path.place);
         if (path.fact.exists()) deny_pointed_at(directory);
-        const bool any = std::any_of(names_.begin(), names_.end(),
-                                     [](std::string_view name) { return first_name(name) == kGit; });
+        const bool any = denies_any_of_git();
         const bool is_free = path.fact.kind == PathKind::missing && path.passed.empty();
         if (any && is_free && allow_init_)
             allow_init(git);
         else if (any)
-            deny(git,
+            deny(directory, kGit,
                  path.fact.exists() ? ".git (always denied)" : ".git (always denied without allowGitInit)");
     }
 
@@ -123,59 +127,78 @@ class MandatorySearch {
     void deny_pointed_at(const std::string& directory) {
         const std::string repository = git_pointer_target(directory, facts_);
         if (repository.empty() || facts_.look(repository).kind != PathKind::directory) return;
-        deny_names_of_git(repository, names_);
-        deny_in_git(repository);
+        deny_repository(repository, repository);
+    }
+
+    /// What cannot be looked at now would be open once a command has given itself the right to enter.
+    void deny_repository(const std::string& git, const std::string& place) {
+        const PathFact head = facts_.look(join_path(place, "HEAD"));
+        if (head.kind == PathKind::unreachable) return deny_unsearched(git, head.error);
+        deny_names_of_git(git, names_);
+        deny_in_git(place);
+        // Hooks and settings of a linked worktree are those of its repository, which need not be a `.git`.
+        const std::string common = git_common_directory(place, facts_);
+        if (common.empty() || common == place || facts_.look(common).kind != PathKind::directory) return;
+        deny_names_of_git(common, names_);
+        deny_in_git(common);
     }
 
     void allow_init(const std::string& git) {
-        found_.new_repositories.push_back({git, ".git (allowGitInit: only as a new directory)"});
+        found_.new_repositories.push_back({git, ".git (allowGitInit: only as a new directory)", 0, false});
         deny_names_of_git(git, names_);
         for (MandatoryPlace& place : found_.places)
             place.until_made = place.until_made || place.path == git + "/hooks" || place.path == git + "/config";
     }
 
-    /// Repositories of submodules, whose names may have slashes, and what other worktrees have of their own.
-    /// What a command adds later is its own.
+    /// Repositories of submodules, and what other worktrees have of their own. What a command adds later is its own.
     void deny_in_git(const std::string& git) {
-        for (const DirectoryEntry& entry : facts_.list(join_path(git, "worktrees")).entries) {
-            const std::string worktree = join_path(join_path(git, "worktrees"), entry.name);
+        if (!denies_any_of_git()) return;
+        const GitParts parts = find_git_parts(git, facts_, entries_, kMaxEntries);
+        if (entries_ > kMaxEntries) refuse(git);
+        for (const std::string& worktree : parts.worktrees)
             deny_names_of_git(worktree, {".git/config.worktree", ".git/commondir"});
-        }
-        std::vector<std::string> ahead{join_path(git, "modules")};
-        while (!ahead.empty()) {
-            const std::string here = std::move(ahead.back());
-            ahead.pop_back();
-            if (facts_.look(join_path(here, "HEAD")).exists()) {
-                deny_names_of_git(here, names_);
-                ahead.push_back(join_path(here, "modules"));
-                continue;
-            }
-            for (const DirectoryEntry& entry : facts_.list(here).entries)
-                if (entry.kind == PathKind::directory) ahead.push_back(join_path(here, entry.name));
-        }
+        for (const std::string& module : parts.modules) deny_names_of_git(module, names_, true);
+        for (const UnsearchedDirectory& directory : parts.unsearched)
+            deny_unsearched(directory.path, directory.error);
     }
 
-    /// Those of `names` that are in force and about a repository, in this one.
-    void deny_names_of_git(const std::string& repository, const std::vector<std::string_view>& names) {
+    /// Those of `names` that are in force and about a repository, in this one. `in_modules`: they may also be names of
+    /// submodules, whose repositories are found by themselves.
+    void deny_names_of_git(const std::string& repository, const std::vector<std::string_view>& names,
+                           bool in_modules = false) {
         for (const std::string_view name : names) {
             const bool in_force = std::find(names_.begin(), names_.end(), name) != names_.end();
-            if (in_force && first_name(name) == kGit)
-                deny(join_path(repository, name.substr(kGit.size() + 1)), rule_text(name));
+            if (!in_force || first_name(name) != kGit) continue;
+            const std::string_view part = name.substr(kGit.size() + 1);
+            if (in_modules && is_git_repository(join_path(repository, part), facts_)) continue;
+            deny(parent_path(repository), join_path(last_name(repository), part), rule_text(name));
         }
     }
 
-    void deny(std::string path, std::string text) {
-        found_.places.push_back({std::move(path), std::move(text)});
+    [[nodiscard]] bool denies_any_of_git() const {
+        return std::any_of(names_.begin(), names_.end(),
+                           [](std::string_view name) { return first_name(name) == kGit; });
     }
 
-    static std::string unsearched(const std::string& directory, int error) {
-        return "the always denied names below " + directory +
-               " are not protected: " + std::generic_category().message(error);
+    /// Whoever owns it can give himself the rights that were missing now (chmod(2)), and nothing in it would be covered.
+    void deny_unsearched(const std::string& directory, int error) {
+        const std::string place(nameable_path(directory));
+        if (++unsearched_ <= kMostNamed)
+            found_.warnings.push_back(
+                "nothing in " + place +
+                " can be written, because it cannot be searched for always denied names: " +
+                std::generic_category().message(error) + (error == EACCES ? "; chmod u+rx would help" : ""));
+        deny(parent_path(place), last_name(place), kUnsearched);
+    }
+
+    /// `directory` is resolved.
+    void deny(std::string_view directory, std::string_view rest, std::string text) {
+        found_.places.push_back({join_path(directory, rest), std::move(text), directory.size(), false});
     }
 
     [[noreturn]] static void refuse(const std::string& root) {
         throw Error(Errc::invalid_sandbox_config,
-                    "filesystem.allowWrite grants " + root + ", which has more than " +
+                    "filesystem.allowWrite grants what is in " + root + ", which has more than " +
                         std::to_string(kMaxEntries) +
                         " entries to search for always denied names; grant a smaller directory");
     }
@@ -186,6 +209,7 @@ class MandatorySearch {
     const PathFacts& facts_;
     MandatoryPlaces found_;
     std::size_t entries_ = 0;
+    std::size_t unsearched_ = 0;
 };
 
 }  // namespace

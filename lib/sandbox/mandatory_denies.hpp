@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,10 +35,11 @@ static_assert(std::all_of(kMandatoryDenies.begin(), kMandatoryDenies.end(), is_m
 }
 static_assert(is_mandatory_deny(".git/config") && is_mandatory_deny(".git/hooks"));
 
-/// A path to deny: not resolved, and not of the user's making.
+/// A path to deny: not resolved to its end, and not of the user's making.
 struct MandatoryPlace {
     std::string path;
     std::string text;  ///< the rule's words: ".vscode (always denied)"
+    std::size_t resolved = 0;  ///< so much of `path` is a directory without links on the way
     bool until_made = false;  ///< a part that a new repository comes with: whoever makes it may make that too
 };
 

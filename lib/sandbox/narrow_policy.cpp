@@ -5,12 +5,18 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "network/domain_rules.hpp"
+#include "path_facts.hpp"
 #include "path_pattern.hpp"
+#include "policy_entries.hpp"
+#include "resolved_path.hpp"
+#include "session_base.hpp"
 #include "wire/access_rules.hpp"
 
 namespace sandpipe {
@@ -48,9 +54,12 @@ class FileNarrowing {
   public:
     FileNarrowing(const SandboxPolicy& wide, const SandboxPolicy& asked, const std::string& workspace,
                   const std::string& bin_shell)
-        : wide_(wide.filesystem), wide_says_(wide, workspace, bin_shell), asked_says_(asked, workspace, bin_shell) {
-        for (const PathPattern& root : wide_.allow_write)
-            roots_.push_back(wide_says_.explain(ExplainedAct::write, split_pattern(root).path).place);
+        : wide_(wide.filesystem),
+          workspace_(find_workspace(workspace)),
+          home_(find_home(std::getenv("HOME"))),
+          wide_says_(wide, workspace, bin_shell),
+          asked_says_(asked, workspace, bin_shell) {
+        for (const PathPattern& root : wide_.allow_write) roots_.push_back(place_of(root));
     }
 
     void apply(FilesystemPolicy& result) const {
@@ -73,12 +82,18 @@ class FileNarrowing {
     }
 
   private:
-    /// What the session has in its own list stands there beside the same denies. Of a glob, the directory below which
-    /// its matches are.
+    /// Rules are about what a path means on the host, whatever a command would make of it. Of a glob, the directory below
+    /// which its matches are.
+    [[nodiscard]] std::string place_of(const PathPattern& pattern) const {
+        const std::string path = absolute_path(split_pattern(pattern).path, workspace_, home_, "the narrower policy");
+        return resolve_path(path, HostPathFacts()).place;
+    }
+
+    /// What the session has in its own list stands there beside the same denies.
     void check(ExplainedAct act, std::string_view key, const Patterns& patterns, const Patterns& own) const {
         for (const PathPattern& pattern : patterns) {
             if (contains(own, pattern)) continue;
-            const Explanation found = wide_says_.explain(act, split_pattern(pattern).path);
+            const Explanation found = wide_says_.explain(act, place_of(pattern));
             if (!found.allowed) conflict(named(key, pattern.path), "the session says " + found.rule);
             if (is_private(pattern)) conflict(named(key, pattern.path), "the session's own /tmp hides what the host has there");
         }
@@ -86,7 +101,7 @@ class FileNarrowing {
 
     /// What can be written there is not the host's.
     [[nodiscard]] bool is_private(const PathPattern& pattern) const {
-        const Explanation writing = wide_says_.explain(ExplainedAct::write, split_pattern(pattern).path);
+        const Explanation writing = wide_says_.explain(ExplainedAct::write, place_of(pattern));
         const auto is_root = [&](const std::string& root) { return wire::holds(root, writing.place); };
         return writing.allowed && std::none_of(roots_.begin(), roots_.end(), is_root);
     }
@@ -109,12 +124,14 @@ class FileNarrowing {
     /// The session's own exceptions stay where the narrower policy says nothing against them.
     void keep_lifts(Patterns& allow_read) const {
         for (const PathPattern& pattern : wide_.allow_read) {
-            const bool denied = !asked_says_.explain(ExplainedAct::read, split_pattern(pattern).path).allowed;
+            const bool denied = !asked_says_.explain(ExplainedAct::read, place_of(pattern)).allowed;
             if (!denied && !contains(allow_read, pattern)) allow_read.push_back(pattern);
         }
     }
 
     const FilesystemPolicy& wide_;
+    std::string workspace_;
+    std::string home_;
     Explainer wide_says_;
     Explainer asked_says_;
     std::vector<std::string> roots_;

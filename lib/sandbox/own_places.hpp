@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "wire/access_rules.hpp"
+
 namespace sandpipe {
 
 // What every session has of its own instead of the host's. The rules of a policy are about the host's files,
@@ -29,6 +31,11 @@ inline constexpr std::array<std::string_view, 4> kStandardStreams{"/dev/stdin", 
 
 [[nodiscard]] constexpr bool is_own_device(std::string_view place) noexcept {
     return std::find(kOwnDevices.begin(), kOwnDevices.end(), place) != kOwnDevices.end();
+}
+
+/// Whether `place` is in a tree that every session has of its own, where no rule of a policy begins.
+[[nodiscard]] inline bool is_in_own_tree(std::string_view place) {
+    return wire::holds(kDev, place) || wire::holds(kProc, place);
 }
 
 }  // namespace sandpipe

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <sandpipe/error.hpp>
 #include <sandpipe/unique_fd.hpp>
 
 #include <array>
@@ -11,9 +12,20 @@
 #include <climits>
 #include <memory>
 #include <string_view>
+#include <system_error>
 
 namespace sandpipe {
 namespace {
+
+constexpr std::size_t kLongestSearched = PATH_MAX - 1 - (NAME_MAX + 1);
+
+constexpr const char* kMountTable = "/proc/self/mountinfo";
+
+[[noreturn]] void refuse_mount_table(int error) {
+    throw Error(Errc::sandbox_unsupported_env,
+                std::string(kMountTable) + " cannot be read (" + std::generic_category().message(error) +
+                    "), so other paths to what the policy denies cannot be found; mount /proc there");
+}
 
 PathKind kind_of(mode_t mode) {
     switch (mode & S_IFMT) {
@@ -71,13 +83,20 @@ sys::ProgramFacts HostPathFacts::program(const std::string& path) const {
     return file ? sys::read_program_facts(file.get()) : sys::ProgramFacts{};
 }
 
+bool HostPathFacts::may_be_executed(const std::string& path) const {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+           ::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0;
+}
+
 std::string HostPathFacts::mount_table() const {
-    const unique_fd file(::open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
+    const unique_fd file(::open(kMountTable, O_RDONLY | O_CLOEXEC));
+    if (!file) refuse_mount_table(errno);
     std::string table;
     std::array<char, 16 * 1024> bytes{};
-    for (ssize_t size; file && (size = ::read(file.get(), bytes.data(), bytes.size())) != 0;) {
+    for (ssize_t size; (size = ::read(file.get(), bytes.data(), bytes.size())) != 0;) {
         if (size > 0) table.append(bytes.data(), static_cast<std::size_t>(size));
-        if (size < 0 && errno != EINTR) return {};
+        if (size < 0 && errno != EINTR) refuse_mount_table(errno);
     }
     return table;
 }
@@ -96,6 +115,16 @@ DirectoryListing HostPathFacts::list(const std::string& path) const {
         errno = 0;
     }
     listing.error = errno;
+    // Reading names needs another right than looking at what has them.
+    struct stat status {};
+    if (::fstatat(::dirfd(directory.get()), ".", &status, 0) < 0) listing.error = errno;
+    return listing;
+}
+
+DirectoryListing list_surely(const PathFacts& facts, const std::string& directory) {
+    if (directory.size() > kLongestSearched) return {{}, ENAMETOOLONG};
+    DirectoryListing listing = facts.list(directory);
+    if (listing.error == ENOENT || listing.error == ENOTDIR) return {};
     return listing;
 }
 

@@ -38,7 +38,7 @@ struct DirectoryEntry {
 
 struct DirectoryListing {
     std::vector<DirectoryEntry> entries;
-    int error = 0;  ///< not 0: it could not be read to its end
+    int error = 0;  ///< not 0: it could not be read to its end, or nothing in it can be looked at
 };
 
 /// All that planning a session wants to know about the file system. Paths are absolute.
@@ -53,9 +53,16 @@ class PathFacts {
     [[nodiscard]] virtual std::string text(const std::string& path) const = 0;
     /// What a file says about running it; nothing if it cannot be read.
     [[nodiscard]] virtual sys::ProgramFacts program(const std::string& path) const = 0;
-    /// What is mounted where, as in /proc/PID/mountinfo; empty if that cannot be read.
+    /// Whether the caller may execute a file, by its mode and what it is mounted with; false if there is none.
+    [[nodiscard]] virtual bool may_be_executed(const std::string& path) const = 0;
+    /// What is mounted where, as in /proc/PID/mountinfo. Throws `Error` E_SANDBOX_UNSUPPORTED_ENV if that cannot be read.
     [[nodiscard]] virtual std::string mount_table() const = 0;
 };
+
+/// For a search that must not miss a name: all of a directory, with an error where something in it could escape the
+/// search: it cannot be listed, or not be entered, or has too long a path for its entries to be named. Without entries and
+/// error if it has gone.
+[[nodiscard]] DirectoryListing list_surely(const PathFacts& facts, const std::string& directory);
 
 /// The file system as this process sees it. Keeps nothing: every call asks the kernel.
 class HostPathFacts final : public PathFacts {
@@ -65,6 +72,7 @@ class HostPathFacts final : public PathFacts {
     [[nodiscard]] DirectoryListing list(const std::string& path) const override;
     [[nodiscard]] std::string text(const std::string& path) const override;
     [[nodiscard]] sys::ProgramFacts program(const std::string& path) const override;
+    [[nodiscard]] bool may_be_executed(const std::string& path) const override;
     [[nodiscard]] std::string mount_table() const override;
 };
 

@@ -2,6 +2,7 @@
 
 #include <sandpipe/policy.hpp>
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +49,11 @@ class PolicyRules {
     void deny_glob(wire::Access access, const PolicyEntry& entry);
     /// What exists and matches a denying glob gets a mount. The rules for what is allowed must be complete.
     void deny_found(wire::Access access, const PolicyEntry& glob, const GlobFind& name);
+    /// A directory that could not be searched is denied as a whole where a command could get to what is in it.
+    void deny_gap(wire::Access access, const PolicyEntry& glob, const GlobGap& gap);
+    void warn_of_gap(const PolicyEntry& glob, const GlobGap& gap);
+    /// Of the warnings from this one on, all of one kind, only some stay: a command may have caused any number.
+    void fold_warnings(std::size_t first);
     /// For roots in linked worktrees: their repository can be written too, where its pointers can be
     /// believed.
     void allow_git_worktrees();
@@ -64,12 +70,14 @@ class PolicyRules {
     std::vector<std::string> warnings;
 
   private:
+    [[nodiscard]] bool can_be_masked(const std::string& directory) const;
     void deny_behind_link(wire::Access access, const PolicyEntry& glob, const std::string& link);
     void grant_devices_in(const PolicyEntry& entry);
     void allow_missing(const PolicyEntry& entry);
     void deny(wire::Access access, const PolicyEntry& entry);
     void deny_in_dev(wire::Access access, const PolicyEntry& entry);
-    void deny_mandatory(const MandatoryPlace& place, const std::vector<std::string>& roots);
+    /// Whether something exists there.
+    bool deny_mandatory(const MandatoryPlace& place, const std::vector<std::string>& roots);
     void add(wire::Access access, const ResolvedPath& path, const std::string& rule, bool expanded = false);
     void protect_way(const ResolvedPath& path, const std::string& rule);
     void warn_of_alias(const ResolvedPath& path, const std::string& rule);

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "quoted_value.hpp"
+
 namespace sandpipe {
 namespace {
 
@@ -222,10 +224,8 @@ static_assert(every_key_is_unique());
 }  // namespace
 
 void wrong_type(const json& value, const std::string& place, std::string_view accepted) {
-    const std::string found =
-        value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, kMaxQuoted);
-    throw Error(Errc::invalid_sandbox_config,
-                place + " is " + found + " (" + value.type_name() + "); accepted: " + std::string(accepted));
+    throw Error(Errc::invalid_sandbox_config, place + " is " + quoted_value(value, kMaxQuoted) + " (" +
+                                                  value.type_name() + "); accepted: " + std::string(accepted));
 }
 
 std::string PolicyKey::dotted() const {

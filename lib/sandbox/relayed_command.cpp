@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "process/command_core.hpp"
+#include "process/exit_status.hpp"
 #include "process/start_failure.hpp"
 #include "wire/relay_messages.hpp"
 
@@ -12,22 +13,19 @@ namespace {
 using detail::CommandCore;
 using detail::PacketChannel;
 
-constexpr int kStatusLost = 122;
-
 wire::CommandOver over(const Exited& exited) { return {(exited.code & 0xff) << 8}; }
 
 /// As wait(2) has it, without the bit of a core: that would be on the relay's behalf.
 wire::CommandOver over(const Signaled& signaled) { return {signaled.signal & 0x7f}; }
 
-wire::EntryRefused over(const NotStarted& start) {
-    return {detail::exit_status_of(start), "the command was not started: " + detail::describe(start)};
-}
-
 std::string last_word(const CommandResult& result) {
+    const int status = detail::exit_status(result);
     if (result.cause == Cause::lost)
-        return wire::encode(wire::EntryRefused{kStatusLost, "the sandbox of this command was lost, and the command"
-                                                            " with it"});
-    return std::visit([](const auto& status) { return wire::encode(over(status)); }, result.status);
+        return wire::encode(wire::EntryRefused{status, "the sandbox of this command was lost, and the command with it"});
+    if (const auto* start = std::get_if<NotStarted>(&result.status))
+        return wire::encode(wire::EntryRefused{status, "the command was not started: " + detail::describe(*start)});
+    if (const auto* exited = std::get_if<Exited>(&result.status)) return wire::encode(over(*exited));
+    return wire::encode(over(std::get<Signaled>(result.status)));
 }
 
 void pass_signals_on(const std::shared_ptr<PacketChannel>& relay, const std::shared_ptr<CommandCore>& command) {

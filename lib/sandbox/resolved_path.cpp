@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 
 namespace sandpipe {
 namespace {
@@ -11,15 +12,24 @@ constexpr std::size_t kMaxLinks = 40;  // path_resolution(7)
 /// The walk along one path, a name at a time. It stands at `at_`.
 class PathWalk {
   public:
-    PathWalk(std::string_view absolute, const PathFacts& facts) : facts_(facts) { push(absolute); }
+    PathWalk(std::string_view start, std::string_view path, const PathFacts& facts, const MaySearch& may_search)
+        : facts_(facts), may_search_(may_search) {
+        at_ = {std::string(start), {PathKind::directory, 0, 1}, {}};
+        push(path);
+    }
 
     ResolvedPath to_the_end() {
-        at_ = {"/", {PathKind::directory, 0, 1}, {}};
         while (!ahead_.empty()) {
+            if (may_search_ && !may_search_(at_.place)) {
+                cut_off();
+                break;
+            }
             const std::string name = std::move(ahead_.back());
             ahead_.pop_back();
             step(name);
         }
+        std::sort(at_.passed.begin(), at_.passed.end());
+        at_.passed.erase(std::unique(at_.passed.begin(), at_.passed.end()), at_.passed.end());
         return std::move(at_);
     }
 
@@ -33,6 +43,11 @@ class PathWalk {
             path.remove_prefix(std::min(path.size(), name.size() + 1));
         }
         std::reverse(ahead_.begin() + static_cast<std::ptrdiff_t>(old_size), ahead_.end());
+    }
+
+    void cut_off() {
+        for (; !ahead_.empty() && ahead_.back() != ".."; ahead_.pop_back()) at_.place = join_path(at_.place, ahead_.back());
+        at_.fact = {PathKind::unreachable, EACCES, 1, 0, 0};
     }
 
     void step(const std::string& name) {
@@ -77,6 +92,8 @@ class PathWalk {
         const std::string target = facts_.link_target(link);
         at_.passed.push_back(link);
         if (target.empty() || links_ == kMaxLinks) {
+            // Nobody gets beyond it: the link is all that there is to speak about.
+            ahead_.clear();
             at_.place = std::move(link);
             return stand_at_missing({PathKind::unreachable, target.empty() ? ENOENT : ELOOP, 1});
         }
@@ -86,6 +103,7 @@ class PathWalk {
     }
 
     const PathFacts& facts_;
+    const MaySearch& may_search_;
     ResolvedPath at_;
     std::vector<std::string> ahead_;  // the next name is the last
     std::string first_missing_;
@@ -95,10 +113,16 @@ class PathWalk {
 }  // namespace
 
 ResolvedPath resolve_path(std::string_view absolute, const PathFacts& facts) {
-    ResolvedPath path = PathWalk(absolute, facts).to_the_end();
-    std::sort(path.passed.begin(), path.passed.end());
-    path.passed.erase(std::unique(path.passed.begin(), path.passed.end()), path.passed.end());
-    return path;
+    return resolve_path(absolute, facts, nullptr);
+}
+
+ResolvedPath resolve_path(std::string_view absolute, const PathFacts& facts, const MaySearch& may_search) {
+    return PathWalk("/", absolute, facts, may_search).to_the_end();
+}
+
+ResolvedPath resolve_below(std::string_view directory, std::string_view rest, const PathFacts& facts) {
+    const MaySearch everywhere;
+    return PathWalk(directory, rest, facts, everywhere).to_the_end();
 }
 
 std::string join_path(std::string_view directory, std::string_view name) {
@@ -110,6 +134,11 @@ std::string join_path(std::string_view directory, std::string_view name) {
 std::string_view parent_path(std::string_view path) noexcept {
     const std::size_t slash = path.rfind('/');
     return path.substr(0, slash == 0 ? 1 : slash);
+}
+
+std::string_view nameable_path(std::string_view path) noexcept {
+    while (path.size() >= PATH_MAX) path = parent_path(path);
+    return path;
 }
 
 std::string_view last_name(std::string_view path) noexcept { return path.substr(path.rfind('/') + 1); }

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -12,8 +14,10 @@
 #include "process/command_core.hpp"
 #include "process/shielded.hpp"
 #include "process/start_request.hpp"
+#include "sandbox/aside.hpp"
 #include "sandbox/cell_session.hpp"
 #include "sandbox/compile.hpp"
+#include "sandbox/make_directories.hpp"
 #include "sandbox/make_enforcer.hpp"
 #include "sandbox/make_report.hpp"
 #include "sandbox/narrow_policy.hpp"
@@ -24,8 +28,6 @@
 
 namespace sandpipe {
 namespace {
-
-namespace fs = std::filesystem;
 
 void check_names(const std::vector<std::string>& names) {
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -48,16 +50,6 @@ SessionEnvironment environment_of(const SrtEnforcerOptions& options, const std::
     return parts;
 }
 
-void make_directories(const std::vector<std::string>& paths) {
-    for (const std::string& path : paths) {
-        std::error_code error;
-        fs::create_directories(path, error);
-        if (error)
-            throw Error(Errc::sandbox_failed,
-                        "allowWrite: cannot create \"" + path + "\": " + error.message());
-    }
-}
-
 /// Throws for what could not be started in the session, by whatever executor.
 void check_wrap(const CellSession& session, const InvocationFields& fields) {
     if (session.closed()) throw Error(Errc::sandbox_not_initialized, "the sandbox session is closed");
@@ -66,6 +58,23 @@ void check_wrap(const CellSession& session, const InvocationFields& fields) {
                     "the invocation belongs to another sandbox session already: one command runs in one session");
     detail::check_invocation(fields);
     (void)session.environment(fields.env);
+}
+
+constexpr std::string_view kLate = "the places that the policy names could not be looked at in time: a file system hangs";
+
+/// All that looks at the file system before there is a session.
+struct Groundwork {
+    std::string workspace;  // resolved
+    CompiledPolicy compiled;
+};
+
+Groundwork lay_groundwork(const SrtEnforcerOptions& options, const std::string& home) {
+    const HostPathFacts host;
+    Groundwork ground;
+    ground.workspace = find_workspace(options.workspace);
+    ground.compiled = compile(options.policy, ground.workspace, home, host, options.bin_shell);
+    make_directories(ground.compiled.create_directories);
+    return ground;
 }
 
 /// What concerns a session as a whole.
@@ -86,7 +95,7 @@ void tell_session(const CellSession& session, const SessionFacts& facts, const I
 
 awaitable<std::shared_ptr<SandboxEnforcer>> make_session(std::shared_ptr<detail::RuntimeCore> core,
                                                          SrtEnforcerOptions options, ProxySettings proxies,
-                                                         std::string narrowing);
+                                                         std::string narrowing, std::chrono::nanoseconds limit);
 
 class SrtEnforcer final : public SandboxEnforcer {
   public:
@@ -116,10 +125,7 @@ class SrtEnforcer final : public SandboxEnforcer {
 
     awaitable<std::shared_ptr<SandboxEnforcer>> narrow(SandboxPolicy policy) override {
         if (session_->closed()) throw Error(Errc::sandbox_not_initialized, "the sandbox session is closed");
-        SrtEnforcerOptions narrower = options_;
-        narrower.policy = narrow_policy(options_.policy, policy, options_.workspace, options_.bin_shell);
-        std::string narrowing = describe_narrowing(options_.policy, narrower.policy);
-        return make_session(runtime_, std::move(narrower), proxies_, std::move(narrowing));
+        return narrow_session(runtime_, options_, std::move(policy), proxies_);
     }
 
     [[nodiscard]] const SandboxPolicy& policy() const override { return options_.policy; }
@@ -148,6 +154,18 @@ class SrtEnforcer final : public SandboxEnforcer {
         co_await detail::await_completion<bool>(std::move(leave));
     }
 
+    static awaitable<std::shared_ptr<SandboxEnforcer>> narrow_session(std::shared_ptr<detail::RuntimeCore> runtime,
+                                                                      SrtEnforcerOptions wide, SandboxPolicy asked,
+                                                                      ProxySettings proxies) {
+        SrtEnforcerOptions narrower = wide;
+        std::function<SandboxPolicy()> narrow = [wide, asked = std::move(asked)] {
+            return narrow_policy(wide.policy, asked, wide.workspace, wide.bin_shell);
+        };
+        narrower.policy = co_await call_aside(runtime->executor(), std::move(narrow), kStartTimeout, std::string(kLate));
+        std::string narrowing = describe_narrowing(wide.policy, narrower.policy);
+        co_return co_await make_session(runtime, std::move(narrower), std::move(proxies), std::move(narrowing), kStartTimeout);
+    }
+
     static awaitable<BinaryInvocation> wrap_in(std::shared_ptr<CellSession> session, SessionFacts facts,
                                                BinaryInvocation invocation) {
         InvocationFields& fields = invocation.fields();
@@ -174,32 +192,37 @@ awaitable<std::shared_ptr<SandboxEnforcer>> srt_enforcer(Runtime& runtime, SrtEn
 }
 
 awaitable<std::shared_ptr<SandboxEnforcer>> make_enforcer(Runtime& runtime, SrtEnforcerOptions options,
-                                                          ProxySettings proxies) {
+                                                          ProxySettings proxies,
+                                                          std::chrono::nanoseconds start_timeout) {
     const auto core = runtime.core();
     core->check_usable();
     check_bin_shell(options.bin_shell);
     check_names(options.env_allow_list);
-    options.workspace = find_workspace(options.workspace);
-    return make_session(core, std::move(options), std::move(proxies), {});
+    // Relative to the cwd of now; what stands there is looked at aside.
+    std::error_code unknown;
+    const fs::path here = fs::current_path(unknown);
+    if (!unknown) options.workspace = (here / options.workspace).string();
+    return make_session(core, std::move(options), std::move(proxies), {}, start_timeout);
 }
 
 namespace {
 
 awaitable<std::shared_ptr<SandboxEnforcer>> make_session(std::shared_ptr<detail::RuntimeCore> core,
                                                          SrtEnforcerOptions options, ProxySettings proxies,
-                                                         std::string narrowing) {
+                                                         std::string narrowing, std::chrono::nanoseconds limit) {
     core->check_usable();
-    const HostPathFacts host;
-    CompiledPolicy compiled =
-        compile(options.policy, options.workspace,
-                find_home(detail::find_variable(core->environment(), "HOME")), host, options.bin_shell);
+    std::function<Groundwork()> work = [options, home = find_home(detail::find_variable(core->environment(), "HOME"))] {
+        return lay_groundwork(options, home);
+    };
+    Groundwork ground = co_await call_aside(core->executor(), std::move(work), limit, std::string(kLate));
+    options.workspace = ground.workspace;
+    CompiledPolicy& compiled = ground.compiled;
     SessionEnvironment environment =
         environment_of(options, core->environment(), compiled.git_safe_directories);
     if (!compiled.domains.empty())
         environment.network = proxy_variables(compiled.domains, compiled.plan.filesystem_enforced);
     compiled.plan.allow_weaker = options.enable_weaker_nested_sandbox;
-    make_directories(compiled.create_directories);
-    CellStart start = co_await start_cell(core, compiled.plan);
+    CellStart start = co_await start_cell(core, compiled.plan, limit);
     SessionFacts facts{make_report(start.facts, compiled.plan), std::move(compiled.warnings), std::move(narrowing)};
     std::vector<unique_fd> listeners = std::move(start.listeners);
     auto session =

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "sandbox/nearest_key.hpp"
+#include "sandbox/quoted_value.hpp"
 
 namespace sandpipe::tool {
 namespace {
@@ -22,11 +23,7 @@ constexpr std::int64_t kLongestTimeout = 86400;
 constexpr std::array<std::string_view, 3> kFields{"command", "cwd", "timeout_seconds"};
 constexpr std::size_t kLongestValue = 100;
 
-std::string shown(const json& value) {
-    std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-    if (text.size() <= kLongestValue) return text;
-    return text.substr(0, kLongestValue) + "... (" + std::to_string(text.size()) + " bytes)";
-}
+std::string shown(const json& value) { return quoted_value(value, kLongestValue); }
 
 [[noreturn]] void refuse(const std::string& what, const std::string& accepted) {
     throw Error(Errc::invalid_sandbox_config, what + "; it must be " + accepted);

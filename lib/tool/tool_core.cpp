@@ -149,7 +149,14 @@ std::variant<Refusal, std::string> ToolCore::checked_cwd(const std::string& cwd)
     }
 }
 
+/// The narrower session of `allowed_commands` outlives the one it was made of, which is what the host closes.
+void ToolCore::check_open() const {
+    const auto session = options_.enforcer->shell("").fields().session;
+    if (session && session->closed()) throw Error(Errc::sandbox_not_initialized, "the sandbox session is closed");
+}
+
 awaitable<ToolCore::Found> ToolCore::session_for(ToolContext context) const {
+    check_open();
     if (!options_.allowed_commands && !context.policy) co_return options_.enforcer;
     const bool for_all = !context.policy;
     if (for_all) {

@@ -52,6 +52,7 @@ class ToolCore {
 
     [[nodiscard]] Asked checked_request(const nlohmann::json& input, const ToolContext& context) const;
     [[nodiscard]] std::variant<Refusal, std::string> checked_cwd(const std::string& cwd) const;
+    void check_open() const;
     awaitable<Found> session_for(ToolContext context) const;
     awaitable<Found> narrowed(SandboxPolicy policy, ToolContext context, std::string what) const;
     [[nodiscard]] SandboxPolicy policy_for(const ToolContext& context) const;

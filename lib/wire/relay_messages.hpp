@@ -22,6 +22,10 @@ namespace sandpipe::wire {
 inline constexpr std::string_view kEnterWord = "enter";
 inline constexpr std::string_view kRefuseWord = "refuse";
 
+/// What a relay exits with where it is not the command's own status.
+inline constexpr int kStatusLost = 122;     ///< the sandbox went away
+inline constexpr int kStatusRefused = 125;  ///< no command ran: the ticket, the cwd, the sandbox
+
 struct Enter {
     std::string ticket;
 };

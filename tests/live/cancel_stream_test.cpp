@@ -1,3 +1,5 @@
+#include <sandpipe/error.hpp>
+
 #include <gmock/gmock.h>
 
 #include <asio/experimental/awaitable_operators.hpp>
@@ -59,6 +61,34 @@ TEST_F(CancelStream, OfNextLosesNoEventAndTheCommandRunsOn) {
     }
     EXPECT_EQ(last, 6U);
     EXPECT_THAT(std::string("1\n2\n3\n4\n5\n"), ::testing::EndsWith(rest));
+}
+
+TEST_F(CancelStream, ASecondOperationBesideAnotherIsAnErrorAndTheFirstGoesOn) {
+    CommandStream stream = start(sh("sleep .2; echo one"));
+    std::string first;
+    asio::co_spawn(io(), stream.next(), [&](std::exception_ptr error, std::optional<OutputEvent> event) {
+        const auto* chunk = !error && event ? std::get_if<OutputChunk>(&*event) : nullptr;
+        first = chunk ? chunk->data : "lost";
+    });
+    EXPECT_THROW(run(stream.next()), Error);
+    ASSERT_TRUE(drive_until([&] { return !first.empty(); }));
+    EXPECT_EQ(first, "one\n");
+    std::optional<CommandResult> finished;
+    asio::co_spawn(io(), stream.finish(), [&](std::exception_ptr, CommandResult result) { finished = std::move(result); });
+    EXPECT_THROW(run(stream.finish()), Error);
+    ASSERT_TRUE(drive_until([&] { return finished.has_value(); }));
+    EXPECT_EQ(finished->exit_code, 0);
+}
+
+TEST_F(CancelStream, NextBesideFinishHasNoEventLeft) {
+    CommandStream stream = start(sh("sleep .1"));
+    std::optional<bool> event_came;
+    asio::co_spawn(io(), stream.next(), [&](std::exception_ptr error, std::optional<OutputEvent> event) {
+        event_came = error || event.has_value();
+    });
+    EXPECT_EQ(run(stream.finish()).exit_code, 0);
+    ASSERT_TRUE(drive_until([&] { return event_came.has_value(); }, 2s));
+    EXPECT_FALSE(*event_came);
 }
 
 TEST_F(CancelStream, StopOfAStreamTwiceKills) {

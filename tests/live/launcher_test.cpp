@@ -70,6 +70,18 @@ TEST_F(LauncherTest, ALoggerThatThrowsOrUsesTheRuntimeHarmsNothing) {
     EXPECT_GT(called, 4);
 }
 
+TEST_F(LauncherTest, ALogRecordIsOneLineWhateverACommandIsCalled) {
+    std::string log;
+    RuntimeOptions options;
+    options.logger = [&](const LogRecord& record) { log.append(record.text); };
+    use(options);
+    const auto odd = scratch() / "a\ncommand 99: denied nothing\x1b[31m";
+    std::filesystem::create_symlink("/bin/true", odd);
+    EXPECT_EQ(exec(command(odd.string())).exit_code, 0);
+    EXPECT_THAT(log, ::testing::HasSubstr("command 99"));
+    EXPECT_EQ(log.find_first_of("\n\x1b"), std::string::npos) << log;
+}
+
 TEST_F(LauncherTest, KilledItsCommandsAreLostAndTheNextStartsAnother) {
     const ResultBox box = spawn(sh("echo before; sleep 600"));
     ASSERT_TRUE(drive_until([this] { return own_commands().size() >= 2; }));

@@ -200,6 +200,18 @@ TEST_F(Lifetime, CloseOnceBegunGoesToItsEnd) {
     EXPECT_TRUE(eventually([this] { return own_processes().empty(); }, 1s));
 }
 
+TEST_F(Lifetime, CloseDoesNotWaitForWhoHoldsAStream) {
+    CommandStream stream = start(sh("yes"));
+    CommandStream ended = start(sh("head -c 300000 /dev/zero; exit 3"));
+    drive_until([] { return false; }, 200ms);  // the queues are full
+    run(runtime().close(), 5s);
+    EXPECT_TRUE(own_commands().empty());
+    EXPECT_EQ(run(stream.finish(), 5s).cause, Cause::cancelled);
+    const CommandResult result = run(ended.finish(), 5s);
+    EXPECT_EQ(result.exit_code, 3);
+    EXPECT_EQ(result.out_facts.bytes, 300'000U);
+}
+
 TEST_F(Lifetime, CloseOfAnIdleRuntime) {
     run(runtime().close());
     EXPECT_TRUE(launchers_of(::getpid()).empty());

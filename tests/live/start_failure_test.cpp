@@ -18,7 +18,8 @@ using ::testing::HasSubstr;
 class StartFailure : public StartFailureFixture {};
 
 TEST_F(StartFailure, MissingProgram) {
-    expect_failure(refused(command("/no/such/program")), Stage::program, ENOENT, "/no/such/program", "cwd");
+    expect_failure(refused(command("/no/such/program")), Stage::program, ENOENT, "/no/such/program", "");
+    expect_failure(refused(command("no/such/program")), Stage::program, ENOENT, "no/such/program", "cwd");
     expect_failure(refused(command("no-such-program-anywhere")), Stage::program, ENOENT,
                    "no-such-program-anywhere", "PATH");
     write_file(place("file"), "");
@@ -178,6 +179,7 @@ TEST_F(WrongInvocation, NulInTheNameOfAFileIsRefused) {
 TEST_F(WrongInvocation, StreamsRefuseTheSame) {
     EXPECT_THROW((void)start(command("")), Error);
     EXPECT_THROW((void)start(marking().timeout(0s)), Error);
+    EXPECT_THROW((void)start(marking().limit(OutputLimit{10, OnOverflow::keep_head_and_tail})), Error);
 }
 
 TEST_F(WrongInvocation, DescriptorsThatAreNotOpenThrowAtOnce) {

@@ -1,3 +1,5 @@
+#include <sandpipe/text_renderer.hpp>
+
 #include <set>
 
 #include "support/sandbox_fixture.hpp"
@@ -22,6 +24,14 @@ class Denials : public SandboxTest {
         return policy;
     }
 };
+
+TEST_F(Denials, NamesNoMoreRootsThanCanBeRead) {
+    host("cd w; for i in $(seq 70); do mkdir r$i; done");
+    Session session = open(writable({"r*"}));
+    const auto outside = denials_of(session, "create", "../o/made");
+    ASSERT_EQ(outside.size(), 1u);
+    EXPECT_EQ(outside[0].writable_roots.size(), 64u);
+}
 
 TEST_F(Denials, EachTellsTheWholeStory) {
     Session session = open(denying());
@@ -164,6 +174,22 @@ TEST_F(Denials, OneEventForOneTouch) {
     EXPECT_EQ(ran.denied(), Lines{"open " + at("o/made") + " EROFS"});
     EXPECT_TRUE(ran.result.denials_complete);
     expect_changes({"+ w/mine"});
+}
+
+TEST_F(Denials, WhatProgramsOnlyTryIsNotInTheText) {
+    host("mkdir o/lib && echo 'print(1)' > o/lib/tried.py");
+    Session session = open();
+    const Ran ran = session.python("import sys\nsys.path.insert(0,'../o/lib')\nimport tried\nopen('../o/asked','w')");
+    ASSERT_GE(ran.result.denials.size(), 2U) << ran.err;
+    TextRenderer renderer{ran.result.marker};
+    std::string text;
+    for (const OutputEvent& event : ran.events) text += renderer.render(event);
+    const Denial& last = ran.result.denials.back();
+    EXPECT_FALSE(last.probe);
+    EXPECT_NE(text.find(marker_line(ran.result.marker, last)), std::string::npos) << text;
+    for (std::size_t i = 0; i + 1 < ran.result.denials.size(); ++i)
+        EXPECT_TRUE(ran.result.denials[i].probe) << ran.result.denials[i].resolved;
+    EXPECT_EQ(text.find("__pycache__"), std::string::npos) << text;
 }
 
 TEST_F(Denials, AFloodIsCountedAndFolded) {

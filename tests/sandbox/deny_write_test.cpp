@@ -145,6 +145,24 @@ TEST_F(DenyWrite, AncestorsOfMissingNamesCannotBeExchanged) {
     expect_acts(session, "EACCES", at("w"), {"rename @/empty/no @/made/deep/no", "create @/made/deep/no"});
 }
 
+// The directory may be made; the file in it may come in no way, also not along with the directory.
+TEST_F(DenyWrite, AFileInADirectoryThatDoesNotExist) {
+    host("mkdir w/ready w/harmless && echo evil > w/ready/settings.json && ln -s ready w/to-ready");
+    for (const char* made : {"w/ready", "w/harmless", "w/.agent"}) ignore_below(made);
+    Session session = open(denying({".agent/settings.json"}));
+    expect_acts(session, "EACCES", at("w"),
+                {"rename @/ready @/.agent", "symlink ready @/.agent",
+                 "symlink nowhere @/.agent", "rename @/to-ready @/.agent", "link @/to-ready @/.agent"});
+    expect_acts(session, "ok", at("w"), {"mkdir @/.agent", "create @/.agent/other.json", "unlink @/.agent/other.json"});
+    expect_acts(session, "EACCES", at("w"),
+                {"create @/.agent/settings.json", "create_read @/.agent/settings.json", "openat2_create @/.agent/settings.json",
+                 "mkdir @/.agent/settings.json", "symlink x @/.agent/settings.json", "link @/two @/.agent/settings.json",
+                 "rename @/two @/.agent/settings.json", "fifo @/.agent/settings.json", "rename @/ready @/.agent",
+                 "exchange @/ready @/.agent", "exchange @/.agent @/ready", "create_below @/.agent settings.json",
+                 "overwrite /proc/self/cwd/.agent/settings.json"});
+    expect_acts(session, "ok", at("w"), {"rename @/harmless @/harmless2", "rename @/harmless2 @/harmless"});
+}
+
 TEST_F(DenyWrite, NoHardLinkCrossesTheBorder) {
     Session session = open(denying({"file", "dir"}));
     expect_acts(session, "EACCES|EXDEV", at("w"),

@@ -1,6 +1,9 @@
+#include <sys/wait.h>
+#include <nlohmann/json.hpp>
 #include <sandpipe/explain.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -34,6 +37,11 @@ class Explain : public SandboxTest {
             "w/.vscode/s;"
             "echo x > w/sub/.git/config; echo x > w/.bashrc; mkdir 'w/[WIP]'; echo x > 'w/[WIP]/f'; ln -s "
             "prog w/run");
+        // Links that stand in denied places, in chains, and without end.
+        host(
+            "ln -s ../../o/file w/dir/lo; ln -s dir/lo w/chain; ln -s dir/../file w/through; ln -s loop w/loop;"
+            "ln -s none w/dangling; ln -s ../deep w/dir/deep/around; ln -s ../o w/away; mkdir o/prog.d;"
+            "cp /bin/true o/prog.d/fit; ln -s ../prog w/dir/up-prog; printf '#!dir/prog\\n' > w/by-prog; chmod +x w/by-prog");
         ignore_below("w");
         ignore_below("o");
         ignore_below("c");
@@ -62,11 +70,28 @@ class Explain : public SandboxTest {
                                  "/etc/sandpipe-new", "link/new2", "[WIP]/new"})
             all.push_back({kWrite, name, "create"});
         for (const char* program :
-             {"prog", "dir/prog", "../o/prog", "script", "run", "/bin/true", "/bin/sh", "/bin/bash"})
+             {"./prog", "dir/prog", "../o/prog", "./script", "./run", "/bin/true", "/bin/sh", "/bin/bash"})
+            all.push_back({kExec, program, "exec"});
+        for (const std::string& walk : walks()) {
+            all.push_back({kRead, walk, "read"});
+            all.push_back({kWrite, walk, "append"});
+        }
+        for (const char* program : {"dir/../prog", "dir/deep/../../prog", "dir/up-prog", "./by-prog", "../o/../w/prog",
+                                    "away/prog", "away/../o/prog", "/proc/self/root/bin/true", "/proc/self/cwd/prog"})
             all.push_back({kExec, program, "exec"});
         all.push_back({kRead, "/proc/self/status", "read"});
         all.push_back({kRead, "/proc/kcore", "read"});
         return all;
+    }
+
+    /// Every directory and link on a way counts, not only its end.
+    static std::vector<std::string> walks() {
+        return {"dir/../file", "dir/./../two", "dir//deep/..//../file", "dir/deep/../inner", "../o/dir/../file", "../o/../w/file",
+                "../w/dir/../../o/file", "dir/lo", "chain", "through", "dir/deep/around/last", "away/file", "away/../w/two",
+                "away/dir/inner", "link/../file", "link/deep/../inner", "link/lo", "sub/../.env", ".vscode/../file",
+                "/proc/self/cwd/file", "/proc/self/cwd/dir/../file", "/proc/self/cwd/../o/file", "/proc/thread-self/cwd/chain",
+                "/proc/self/root/etc/hostname", "/proc/self/root/dev/null", "/tmp/../etc/hostname", "/dev/shm/../../etc/hostname",
+                "/proc/../etc/hostname", "/dev/../dev//null", "/proc/self/../../dev/null"};
     }
 
     /// How many of the answers were compared, and allowed.
@@ -149,6 +174,75 @@ TEST_F(Explain, SaysWhatTheKernelDoes) {
     EXPECT_GE(compared, 200);
     EXPECT_GT(allowed, compared / 4);
     EXPECT_LT(allowed, compared);
+}
+
+// What leads nowhere fails whatever the policy says, and so proves nothing; but nothing that is denied may work.
+TEST_F(Explain, NothingThatItDeniesWorks) {
+    const std::vector<SandboxPolicy> policies{made({"."}, {"dir"}), made({"."}, {".."}, {"."}), made({"dir"}, {"**/*.pem", "../o"})};
+    const std::vector<std::string> names{"none/../file", "loop", "loop/../file", "dangling", "file/../two", "dir/none/../inner",
+                                         "/proc/1/root/etc/hostname", "/proc/1/cwd", "/proc/1/environ", "/proc/1/task/1/root/dev/null",
+                                         "/proc/cmdline", "/proc/bus/../version", "/sys/firmware/..", "/dev/mem", "/dev/none/../null"};
+    for (const SandboxPolicy& policy : policies) {
+        Session session = open(policy);
+        const Explainer explainer(policy, at("w"));
+        std::vector<std::string> acts;
+        for (const std::string& name : names) acts.push_back("read " + name);
+        const std::vector<std::string> results = act(session, "", acts);
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const Explanation answer = explainer.explain(kRead, names[i]);
+            const bool leads_nowhere = results[i] == "ENOENT" || results[i] == "ENOTDIR" || results[i] == "ELOOP";
+            EXPECT_TRUE(results[i] == "ok" ? answer.allowed : !answer.allowed || leads_nowhere)
+                << acts[i] << ": " << results[i] << ", but explained by " << answer.rule;
+        }
+    }
+}
+
+TEST_F(Explain, ABareProgramIsLookedForInPath) {
+    const auto with_path = [&](const std::string& path, const SandboxPolicy& policy, const std::string& program) {
+        const std::string before = std::getenv("PATH");
+        ::setenv("PATH", path.c_str(), 1);
+        const Explanation answer = Explainer(policy, at("w")).explain(kExec, program);
+        ::setenv("PATH", before.c_str(), 1);
+        Session session = open(policy);
+        BinaryInvocation asked = command(program).env(Environment::names({}).set("PATH", path));
+        const Ran ran = session.run(asked);
+        EXPECT_EQ(answer.allowed, ran.code() == 0) << program << " in " << path << ": " << answer.rule;
+        return answer;
+    };
+    host("cp /bin/true w/dir/fit; printf 'x' > w/empty/fit; mkdir w/sub/fit");
+    seal();
+    const SandboxPolicy denied = made({"."}, {"../o"});
+    EXPECT_EQ(with_path(at("o/prog.d") + ":" + at("w/dir"), denied, "fit").place, at("w/dir/fit"));
+    EXPECT_EQ(with_path(at("w/empty") + ":" + at("w/sub") + ":dir", denied, "fit").place, at("w/dir/fit"));
+    EXPECT_EQ(with_path(at("o/prog.d"), denied, "fit").rule, "denyRead ../o");
+    EXPECT_EQ(with_path("/usr/bin:/bin", denied, "fit").rule, "no such program in PATH");
+    EXPECT_EQ(with_path("/usr/bin:/bin", executing({"/bin/true"}), "true").rule, "allowExecute /bin/true");
+    EXPECT_EQ(with_path("/usr/bin:/bin", executing({"dir"}), "true").rule, "allowExecute");
+    // As a path it is another question.
+    EXPECT_EQ(Explainer(denied, at("w")).explain(kExec, "./fit").place, at("w/fit"));
+}
+
+TEST_F(Explain, WithJsonEveryAnswerIsOneLine) {
+    const auto explain = [&](const std::string& arguments) {
+        const std::string line = "cd '" + at("w") + "' && '" + test_program("sandpipe") + "' explain --json " + arguments + " > '" +
+                                 at("answer") + "' 2> '" + at("words") + "'";
+        return WEXITSTATUS(std::system(line.c_str()));
+    };
+    seal();
+    ignore_below("answer");
+    ignore_below("words");
+    EXPECT_EQ(explain("read file"), 0);
+    EXPECT_EQ(nlohmann::json::parse(read_file(at("answer")))["allowed"], true);
+    EXPECT_EQ(explain("write /etc/x"), 1);
+    EXPECT_EQ(nlohmann::json::parse(read_file(at("answer")))["allowed"], false);
+    for (const char* wrong : {"--nonsense read x", "chmod x", "read", "read ''", "connect a.b", "--allow-write /none read x",
+                              "--settings /none read x", "--workspace /none read x", "read file ''"}) {
+        EXPECT_EQ(explain(wrong), 125) << wrong;
+        const auto line = nlohmann::json::parse(read_file(at("answer")));
+        EXPECT_EQ(line["error"], "E_INVALID_SANDBOX_CONFIG") << wrong;
+        EXPECT_FALSE(line["hint"].get<std::string>().empty()) << wrong;
+        EXPECT_EQ(read_file(at("words")), "") << wrong;
+    }
 }
 
 TEST_F(Explain, NamesTheRuleAndThePlace) {

@@ -115,6 +115,21 @@ TEST_F(MandatoryDenies, TheHostSeesNoStubs) {
     seal();
 }
 
+// A stub of either name would stop git on the host: the one as a lock that nobody gives up, the other as a repository.
+TEST_F(MandatoryDenies, WhatIsDeniedIsNotThereForTheHost) {
+    host("git init -q w");
+    SandboxPolicy policy = writable({".", "../c"});
+    policy.filesystem.deny_write = {".git/config.lock"};
+    Session session = open(policy);
+    Running running = session.start(session.shell("echo x >.git/config.lock; mkdir ../c/.git; echo up; read x").input(Input::stream()));
+    running.await_output("up");
+    host("git -C w config a.b c; test ! -e c/.git");
+    running.write("x\n");
+    const Ran ran = running.finish();
+    EXPECT_EQ(ran.denied(), (std::vector<std::string>{"open " + at("w/.git/config.lock") + " EACCES", "mkdir " + at("c/.git") + " EACCES"}));
+    expect_changes({"~ w/.git/config"});
+}
+
 TEST_F(MandatoryDenies, WhatTheHostMakesLaterAtARootIsProtected) {
     Session session = open();
     EXPECT_EQ(session.sh("true").code(), 0);

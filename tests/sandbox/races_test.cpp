@@ -157,6 +157,46 @@ TEST_F(Races, TheHostRenamesDirectories) {
     expect_no_win(running.finish());
 }
 
+// Two sessions have no lock in common: what the one makes settings of, the other could have open by a name that is not theirs yet.
+TEST_F(Races, AnotherSessionReachesNoNewSettings) {
+    ignore_below("w/.git");
+    SandboxPolicy policy = denying();
+    policy.filesystem.allow_git_init = true;
+    Session making = open(policy);
+    Session other = open(denying());
+    Running attacker = other.start(Session::python_command(R"(
+import os
+print('up', flush=True)
+wrote = 0
+while not os.path.exists('arena/over'):
+    for name in 'config.lock', 'config.worktree', 'config':
+        try: fd = os.open('.git/' + name, os.O_WRONLY)
+        except OSError: continue
+        wrote += name == 'config.lock'
+        os.write(fd, b'[core]\n\tfsmonitor = x\n'); os.close(fd)
+print('wrote' if wrote else 'never there')
+)"));
+    attacker.await_output("up");
+    const Ran ran = making.python("ROUNDS = " + std::to_string(rounds(500)) + R"(
+import os
+won = made = 0
+for i in range(ROUNDS):
+    os.mkdir('.git')
+    with open('.git/config.lock', 'w') as lock: lock.write('[core]\n\tbare = false\n')
+    try:
+        os.rename('.git/config.lock', '.git/config')
+        made += 1
+        won += 'fsmonitor' in open('.git/config').read()
+        os.unlink('.git/config')
+    except PermissionError: os.unlink('.git/config.lock')  # the other was there before
+    os.rmdir('.git')
+open('arena/over', 'w')
+print(won, 'won', made > 0)
+)");
+    EXPECT_EQ(ran.out, "0 won True\n") << ran.err;
+    EXPECT_EQ(attacker.finish().out, "up\nwrote\n");
+}
+
 TEST_F(Races, StormsOfSignalsInterruptNothing) {
     Session session = open(denying());
     const Ran ran =

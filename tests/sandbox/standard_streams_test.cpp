@@ -129,6 +129,58 @@ TEST_F(StandardStreams, AFifoAndATerminalWork) {
     EXPECT_EQ(session.run(session.shell("test -t 0 && echo terminal").input(Input::descriptor(other.get()))).out, "terminal\n");
 }
 
+/// A file that the host names is opened by the host, where no mount holds; so no link of a command's is followed to where
+/// the command itself may not go.
+TEST_F(StandardStreams, LinksOfCommandsDoNotLeadTheHost) {
+    host("git init -q w && rm -f w/.git/hooks/*; echo hidden > w/secret; ln -s ../o o/self; ln -s ../w o/way");
+    ignore_below("w");
+    SandboxPolicy policy = writable();
+    policy.filesystem.deny_read = {"secret"};
+    Session session = open(policy);
+    EXPECT_EQ(session.sh("ln -s ../o/file out; ln -s secret in; ln -s ../o up; ln -s .git/hooks/post-commit hook; "
+                         "ln -s two good; ln -s new fresh; ln -s ../o/made far").code(), 0);
+    const auto refused = [&](const Ran& ran) {
+        const auto* failure = std::get_if<NotStarted>(&ran.result.status);
+        return failure && failure->error == std::errc::too_many_symbolic_link_levels &&
+               failure->hint.find("name the file itself") != std::string::npos;
+    };
+    for (const char* path : {"w/out", "w/in", "w/up/file", "o/way/out", "w/dir/../out"})
+        EXPECT_TRUE(refused(session.run(session.shell("cat").input(Input::file(at(path)))))) << path;
+    for (const char* path : {"w/out", "w/hook", "w/far", "w/up/file", "o/way/hook"})
+        for (const FileMode mode : {FileMode::append, FileMode::truncate}) {
+            EXPECT_TRUE(refused(session.run(session.shell("echo evil").out(Output::file(at(path), mode))))) << path;
+            EXPECT_TRUE(refused(session.run(session.shell("echo evil >&2").err(Output::file(at(path), mode))))) << path;
+        }
+    // Links of the host's, links within, and what the host names by itself.
+    const auto text = [&](const std::string& path) { return session.run(session.shell("cat").input(Input::file(path))).out; };
+    EXPECT_EQ(text(at("w/good")), "content of /two\n");
+    EXPECT_EQ(text(at("o/self/file")), "content of /file\n");
+    EXPECT_EQ(text(at("o/way/good")), "content of /two\n");
+    EXPECT_EQ(text(at("w/dir/../../o/file")), "content of /file\n");
+    EXPECT_EQ(text(at("w/secret")), "hidden\n");
+    EXPECT_EQ(session.run(session.shell("echo made").out(Output::file(at("w/fresh"), FileMode::truncate))).code(), 0);
+    EXPECT_EQ(text(at("w/new")), "made\n");
+    host("test ! -e w/.git/hooks/post-commit && test ! -e o/made");
+}
+
+TEST_F(StandardStreams, WhatHasNoPathIsNamedByTheHostAllTheSame) {
+    Session session = open();
+    const unique_fd file(::open(at("o/file").c_str(), O_RDONLY | O_CLOEXEC));
+    int ends[2];
+    ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    ASSERT_EQ(::write(ends[1], "piped\n", 6), 6);
+    ::close(ends[1]);
+    const auto text = [&](int fd, const char* of) {
+        return session.run(session.shell("cat").input(Input::file(of + std::to_string(fd)))).out;
+    };
+    EXPECT_EQ(text(file.get(), "/proc/self/fd/"), "content of /file\n");
+    EXPECT_EQ(text(file.get(), "/dev/fd/"), "content of /file\n");
+    const unique_fd keep(::open(("/proc/self/fd/" + std::to_string(ends[0])).c_str(), O_RDWR | O_CLOEXEC));
+    EXPECT_EQ(session.run(session.shell("read -r l; echo $l").input(Input::file("/dev/fd/" + std::to_string(ends[0])))).out, "piped\n");
+    ::close(ends[0]);
+    EXPECT_EQ(session.run(session.shell("echo x").out(Output::file("/dev/null", FileMode::append))).code(), 0);
+}
+
 TEST_F(StandardStreams, AFileForWritingIsWritten) {
     host("echo first > o/log");
     Session session = open();

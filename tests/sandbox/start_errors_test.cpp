@@ -84,7 +84,96 @@ TEST_F(StartErrors, ADeniedCwdIsNoStart) {
     Session session = open(policy);
     const Ran ran = session.run(session.shell("pwd; touch x").cwd(at("o")));
     EXPECT_EQ(ran.result.cause, Cause::not_started);
+    EXPECT_EQ(ran.denied(), std::vector<std::string>{"chdir " + at("o") + " EACCES"});
     EXPECT_EQ(ran.out, "");
+}
+
+class RefusedStarts : public StartErrors {
+  protected:
+    void SetUp() override {
+        StartErrors::SetUp();
+        host(
+            "cp /bin/true w/prog; cp /bin/true o/prog; printf '#!%s/o/prog\\n' \"$PWD\" > w/script; chmod +x w/script;"
+            "printf '#!/none\\n' > w/lost; chmod +x w/lost; mkdir w/away; ln -s ../o/prog w/link");
+        seal();
+        execution_.filesystem.allow_execute = {"prog", "script", "lost"};
+        execution_.filesystem.restrict_execute = true;
+        reading_.filesystem.deny_read = {"../o", "away"};
+    }
+
+    /// The start's stage and errno, its denials, and its hint; "ok" if the program ran.
+    std::string start(const SandboxPolicy& policy, BinaryInvocation invocation) {
+        Session session = open(policy);
+        const Ran ran = session.run(std::move(invocation));
+        const auto* failure = std::get_if<NotStarted>(&ran.result.status);
+        if (!failure) return "ok";
+        std::string text = std::string(to_string(failure->stage)) + " " + errno_name(failure->error.value());
+        for (const Denial& denial : ran.result.denials)
+            text += ", " + std::string(to_string(denial.kind)) + " " + denial.operation + " " + denial.resolved + " by " + denial.rule;
+        const bool named = !ran.result.denials.empty() && failure->hint == "the policy denies it: " + ran.result.denials[0].rule;
+        EXPECT_EQ(named, !ran.result.denials.empty()) << failure->hint;
+        // Before the end, and nothing after it.
+        EXPECT_TRUE(std::holds_alternative<Finished>(ran.events.back()));
+        return text;
+    }
+
+    SandboxPolicy execution_;
+    SandboxPolicy reading_;
+};
+
+TEST_F(RefusedStarts, AProgramThatIsNotListedIsOneDenial) {
+    EXPECT_EQ(start(execution_, command("/bin/true")), "permission EACCES, exec exec /usr/bin/true by allowExecute");
+    EXPECT_EQ(start(execution_, command("../o/prog")), "permission EACCES, exec exec " + at("o/prog") + " by allowExecute");
+    EXPECT_EQ(start(execution_, command("true").env(Environment::empty().set("PATH", "/usr/bin"))),
+              "permission EACCES, exec exec /usr/bin/true by allowExecute");
+    EXPECT_EQ(start(execution_, command("./script")), "permission EACCES, exec exec " + at("o/prog") +
+                                                          " by allowExecute (interpreter of " + at("w/script") + ")");
+    EXPECT_EQ(start(execution_, command("./prog")), "ok");
+}
+
+TEST_F(RefusedStarts, AProgramOrCwdThatCannotBeReadIsOneDenial) {
+    const std::string denied = ", exec exec " + at("o/prog") + " by denyRead ../o";
+    EXPECT_EQ(start(reading_, command(at("o/prog"))), "permission EACCES" + denied);
+    EXPECT_EQ(start(reading_, command("../o/dir/../prog").cwd(at("w"))), "permission EACCES, exec exec " + at("o/dir") + " by denyRead ../o");
+    EXPECT_EQ(start(reading_, command("./link")), "permission EACCES" + denied);
+    EXPECT_EQ(start(reading_, command("./script")), "permission EACCES" + denied + " (interpreter of " + at("w/script") + ")");
+    EXPECT_EQ(start(reading_, command("prog").env(Environment::empty().set("PATH", at("o")))), "program ENOENT" + denied);
+    EXPECT_EQ(start(reading_, command("/bin/true").cwd(at("o"))), "cwd EACCES, read chdir " + at("o") + " by denyRead ../o");
+    EXPECT_EQ(start(reading_, command("/bin/true").cwd("away")), "cwd EACCES, read chdir " + at("w/away") + " by denyRead away");
+    EXPECT_EQ(start(reading_, command("./prog")), "ok");
+}
+
+// What fails for another reason is no denial.
+TEST_F(RefusedStarts, OtherFailuresAreNone) {
+    for (const SandboxPolicy& policy : {execution_, reading_}) {
+        EXPECT_EQ(start(policy, command("/none")), "program ENOENT");
+        EXPECT_EQ(start(policy, command("./lost")), "interpreter ENOENT");
+        EXPECT_EQ(start(policy, command("none").env(Environment::empty().set("PATH", "/none:/usr/bin"))), "program ENOENT");
+    }
+    EXPECT_EQ(start(reading_, command("./file")), "permission EACCES");
+    EXPECT_EQ(start(reading_, command("/etc")), "program EACCES");
+}
+
+TEST_F(RefusedStarts, TheCommandLineSaysSoAndExitsWith126) {
+    const auto run = [&](const std::string& options) {
+        return std::system(("cd '" + at("w") + "' && '" + test_program("sandpipe") + "' run --deny-read ../o " + options +
+                            " -- ../o/prog > '" + at("log") + "' 2>&1 < /dev/null")
+                               .c_str());
+    };
+    ignore_below("log");
+    EXPECT_EQ(WEXITSTATUS(run("--json")), 126);
+    const std::string lines = read_file(at("log"));
+    const std::size_t end = lines.find('\n');
+    const auto denied = nlohmann::json::parse(lines.substr(0, end));
+    const auto ended = nlohmann::json::parse(lines.substr(end));
+    EXPECT_EQ(denied["event"], "denied");
+    EXPECT_EQ(denied["kind"], "exec");
+    EXPECT_EQ(denied["rule"], "denyRead ../o");
+    EXPECT_EQ(ended["denials"], 1);
+    EXPECT_EQ(ended["start_failure"]["errno"], "EACCES");
+    EXPECT_EQ(ended["start_failure"]["hint"], "the policy denies it: denyRead ../o");
+    EXPECT_EQ(WEXITSTATUS(run("")), 126);
+    EXPECT_NE(read_file(at("log")).find("denied: exec ../o/prog"), std::string::npos) << read_file(at("log"));
 }
 
 // Each call is refused to everything that runs, as by a container or an old kernel.

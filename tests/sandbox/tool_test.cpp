@@ -264,8 +264,13 @@ TEST_F(LiveTool, TheNextCommandSeesFilesAndNothingElse) {
 TEST_F(LiveTool, AClosedSessionIsAnException) {
     RunShellCommandToolOptions made = options();
     const RunShellCommandTool tool(made);
+    RunShellCommandToolOptions narrower = made;
+    narrower.allowed_commands = {{"cat"}};
+    const RunShellCommandTool only_cat(narrower);
+    EXPECT_EQ(call(only_cat, json{{"command", "cat file"}}).summary["exit_code"], 0);
     drive([&]() -> awaitable<void> { co_await made.enforcer->close(); });
     EXPECT_THROW(call(tool, json{{"command", "true"}}), Error);
+    EXPECT_THROW(call(only_cat, json{{"command", "cat file"}}), Error) << "by a session of its own that is open";
 }
 
 TEST_F(LiveTool, AllowedCommandsAreTheOnlyProgramsThatAreExecuted) {

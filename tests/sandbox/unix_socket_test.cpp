@@ -207,6 +207,52 @@ TEST_F(UnixSockets, MultiprocessingWorks) {
     EXPECT_EQ(ran.denied(), Lines{});
 }
 
+TEST_F(UnixSockets, NodesChildProcessesWork) {
+    Session session = open();
+    if (session.sh("node --version").code() != 0) GTEST_SKIP() << "node is missing";
+    const Ran ran = session.run(command("node").args(
+        "-e",
+        "const c=require('child_process');console.log(c.execFileSync('echo',['ran']).toString().trim());"
+        "const p=c.spawn(process.execPath,['-e','process.on(\"message\",m=>process.send(m*2,()=>process.exit()))'],"
+        "{stdio:['ignore','inherit','inherit','ipc']});p.on('message',m=>console.log(m));p.on('exit',e=>console.log('exit',e));p.send(21)"));
+    EXPECT_EQ(ran.out, "ran\n42\nexit 0\n") << ran.err;
+    EXPECT_EQ(ran.denied(), Lines{});
+}
+
+// The end of a pair is connected: a name given with a message leads nowhere else, whatever call gives it.
+TEST_F(UnixSockets, AnEndOfAPairCannotBePointedElsewhere) {
+    const HostListener stream(at("w/s"));
+    const HostListener packets(at("w/q"), SOCK_SEQPACKET);
+    const unique_fd datagrams(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string name = at("w/d");
+    ASSERT_LT(name.size(), sizeof address.sun_path);
+    std::strncpy(address.sun_path, name.c_str(), sizeof address.sun_path - 1);
+    ASSERT_EQ(::bind(datagrams.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    std::filesystem::permissions(name, std::filesystem::perms::all);
+    Session session = open();
+    const Ran ran = session.python(
+        "import socket\n"
+        "def t(f):\n"
+        "  try: f(); return 1\n"
+        "  except OSError: return 0\n"
+        "for k in socket.SOCK_STREAM,socket.SOCK_SEQPACKET:\n"
+        "  for n in 'd','s','q':\n"
+        "    a,b=socket.socketpair(socket.AF_UNIX,k); b.settimeout(9)\n"
+        "    sent=t(lambda:a.sendto(b'x',n))+t(lambda:a.sendmsg([b'x'],[],0,n)); got=0\n"
+        "    while got<sent: got+=len(b.recv(1))\n"
+        "    t(lambda:a.connect(n)); t(lambda:a.send(b'x'))\n"
+        "for k in socket.SOCK_DGRAM,socket.SOCK_RAW:\n"
+        "  print(t(lambda:socket.socket(socket.AF_UNIX,k)),t(lambda:socket.socketpair(socket.AF_UNIX,k)))\n");
+    EXPECT_EQ(ran.out, "0 0\n0 0\n") << ran.err;
+    char byte;
+    EXPECT_LT(::recv(datagrams.get(), &byte, 1, 0), 0) << "the host's socket received something";
+    EXPECT_EQ(stream.visitors() + packets.visitors(), 0);
+    host("python3 -I -S -c \"import socket; socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM).sendto(b'x','w/d')\"");
+    EXPECT_EQ(::recv(datagrams.get(), &byte, 1, 0), 1) << "the control did not work";
+}
+
 TEST_F(UnixSockets, CommandsOfASessionReachEachOther) {
     ignore_below("w");
     Session session = open();
@@ -296,6 +342,22 @@ TEST_F(UnixSockets, AConnectThatWaitsHoldsNobodyUp) {
     stopped.stop();
     EXPECT_EQ(stopped.finish().result.cause, Cause::cancelled);
     EXPECT_EQ(session.sh("true").code(), 0);
+}
+
+// What begins to wait in a connect just when its command ends does not keep it from ending.
+TEST_F(UnixSockets, ACommandEndsWhateverBeginsToConnect) {
+    ignore_below("w");
+    Session session = open();
+    for (int i = 0; i < rounds(30); ++i) {
+        const Ran ran = session.run(Session::python_command(
+            "import os,socket\n"
+            "if os.path.exists('s'): os.unlink('s')\n"
+            "l=socket.socket(socket.AF_UNIX); l.bind('s'); l.listen(0)\n"
+            "for i in range(8):\n"
+            "  if os.fork()==0:\n"
+            "    while True: socket.socket(socket.AF_UNIX).connect('s')\n").timeout(std::chrono::seconds(60)));
+        ASSERT_EQ(ran.result.cause, Cause::finished) << ran.err;
+    }
 }
 
 TEST_F(UnixSockets, SocketsOfTheHostAreNoDescriptorsOfACommand) {

@@ -46,6 +46,17 @@ r, w = os.pipe()
 attempt('pipe', lambda: os.write(os.open(f'/proc/self/fd/{w}', os.O_WRONLY), b'x'))
 attempt('below', lambda: os.open('f', os.O_WRONLY, dir_fd=os.open('d', os.O_RDONLY)) > 2)
 attempt('content', lambda: open('d/f', 'a').write('tail'))
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+def openat2(path, flags, mode, resolve):
+    how = (ctypes.c_uint64 * 3)(flags, mode, resolve)
+    fd = libc.syscall(437, -100, path, how, ctypes.c_size_t(24))
+    return fd > 2 or errno.errorcode[ctypes.get_errno()]
+for flags in os.O_WRONLY, os.O_WRONLY | os.O_CREAT, os.O_WRONLY | 1 << 40, os.O_WRONLY | 1 << 30, os.O_RDWR | os.O_PATH, os.O_RDONLY | os.O_TRUNC:
+    for mode in 0, 0o600, 0o10600, 1 << 40:
+        for resolve in 0, 4, 8, 1 << 20:
+            for path in b'd/f', b'd/l', b'd/none/x', b'd':
+                attempt(f'openat2 {flags:o} {mode:o} {resolve} {path}', lambda: openat2(path, flags, mode, resolve))
 )";
     SandboxPolicy policy = writable();
     policy.filesystem.allow_git_init = true;

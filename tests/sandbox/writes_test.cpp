@@ -183,5 +183,36 @@ TEST_F(Writes, AMissingGrantCanBeMadeOrSkipped) {
     expect_changes({"+ w/missing", "+ w/missing/file"});
 }
 
+// The kernel tells no path of more than PATH_MAX bytes, and rules hold there all the same.
+TEST_F(Writes, BelowThePathsThatTheKernelTells) {
+    SandboxPolicy policy = writable();
+    policy.filesystem.deny_write = {"**/*.key"};
+    ignore_below("w");
+    Session session = open(policy);
+    const Ran ran = session.python(
+        "import os\n"
+        "for i in range(30):\n"
+        "  os.mkdir('n'*200); os.chdir('n'*200)\n"
+        "def act(name, f):\n"
+        "  try: f(); print(name, 'ok')\n"
+        "  except OSError as e: print(name, os.strerror(e.errno))\n"
+        "act('create', lambda: open('new','w').close())\n"
+        "act('mkdir', lambda: os.mkdir('d'))\n"
+        "act('rename', lambda: os.rename('new','d/moved'))\n"
+        "act('link', lambda: os.link('d/moved','second'))\n"
+        "act('symlink', lambda: os.symlink('second','third'))\n"
+        "act('append', lambda: open('third','a').close())\n"
+        "act('up', lambda: open('../above','w').close())\n"
+        "act('denied', lambda: open('a.key','w').close())\n"
+        "act('unlink', lambda: os.unlink('second'))\n");
+    EXPECT_EQ(ran.out,
+              "create ok\nmkdir ok\nrename ok\nlink ok\nsymlink ok\nappend ok\nup ok\ndenied Permission denied\nunlink ok\n")
+        << ran.err;
+    ASSERT_EQ(ran.result.denials.size(), 1U);
+    EXPECT_EQ(ran.result.denials[0].rule, "denyWrite **/*.key");
+    EXPECT_GT(ran.result.denials[0].resolved.size(), 4096U);
+    EXPECT_EQ(session.sh("rm -rf nnn* && ls -A | grep -c nnn").out, "0\n");
+}
+
 }  // namespace
 }  // namespace sandpipe::testing

@@ -51,6 +51,30 @@ TEST(JsonLines, ChunksStandInTheOrderOfTheContract) {
     EXPECT_EQ(parsed(event_line(chunk(StreamTag::merged, "x")))["event"], "output");
 }
 
+TEST(JsonLines, APathThatIsNoTextHasItsBytesBesideIt) {
+    Denial denial;
+    denial.path = "a\xff";
+    denial.resolved = "/w/a\xff";
+    const json odd = parsed(event_line(denial));
+    EXPECT_EQ(odd["path"], "a\uFFFD");
+    EXPECT_EQ(odd["path_base64"], base64("a\xff"));
+    EXPECT_EQ(odd["resolved_base64"], base64("/w/a\xff"));
+    denial.path = denial.resolved = "/w/\xc3\xa4";
+    const json plain = parsed(event_line(denial));
+    EXPECT_EQ(plain["path"], "/w/\xc3\xa4");
+    EXPECT_FALSE(plain.contains("path_base64") || plain.contains("resolved_base64"));
+    const json answer = parsed(explanation_line("read", "\xff", {false, "denyRead x", "/w/x"}));
+    EXPECT_EQ(answer["target"], "\uFFFD");
+    EXPECT_EQ(answer["target_base64"], base64("\xff"));
+    EXPECT_EQ(answer["allowed"], false);
+}
+
+TEST(JsonLines, WhatCannotBeExplainedIsOneLineToo) {
+    const json line = parsed(refusal_line(refusal(Error(Errc::invalid_sandbox_config, "--x is no option"))));
+    EXPECT_EQ(line["error"], "E_INVALID_SANDBOX_CONFIG");
+    EXPECT_EQ(line["hint"], "--x is no option");
+}
+
 TEST(JsonLines, BytesThatAreNoTextComeAsBase64) {
     const json half = parsed(event_line(chunk(StreamTag::out, "a\xe2\x82")));
     EXPECT_FALSE(half.contains("data"));

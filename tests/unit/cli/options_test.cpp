@@ -148,10 +148,19 @@ TEST(Options, AWeakerSandboxIsAskedForByName) {
     EXPECT_NE(refused({"exec", "--weaker-nested", "--", "p"}), "accepted");
 }
 
+TEST(Options, AFlagHasNoValue) {
+    for (const char* flag : {"--json", "--quiet", "--merged", "--weaker-nested"})
+        for (const char* value : {"=5", "=0", "=true", "=false", "="})
+            EXPECT_NE(refused({"run", std::string(flag) + value, "--", "p"}), "accepted") << flag << value;
+    EXPECT_NE(refused({"explain", "--json=1", "read", "x"}), "accepted");
+    EXPECT_NE(refused({"exec", "--json=1", "--", "p"}), "accepted");
+}
+
 TEST(Options, TheFormOfTheAnswerIsKnownBeforeTheOptionsAre) {
     EXPECT_TRUE(answer_form({"run", "--bogus", "--json", "--", "x"}).json);
     EXPECT_FALSE(answer_form({"run", "--", "x", "--json"}).json);
-    EXPECT_TRUE(answer_form({"exec", "--json"}).exec);
+    EXPECT_EQ(answer_form({"exec", "--json"}).kind, AnswerKind::result);
+    EXPECT_EQ(answer_form({"run", "--json"}).kind, AnswerKind::events);
     EXPECT_FALSE(answer_form({}).json);
 }
 
@@ -165,7 +174,8 @@ TEST(Explain, ActAndTargets) {
     EXPECT_NE(refused({"explain"}).find("needs an act"), std::string::npos);
     EXPECT_NE(refused({"explain", "read"}).find("needs a TARGET"), std::string::npos);
     EXPECT_NE(refused({"explain", "chmod", "x"}).find("\"chmod\" is no act"), std::string::npos);
-    EXPECT_FALSE(answer_form({"explain", "--json"}).json);
+    EXPECT_TRUE(answer_form({"explain", "--json"}).json);
+    EXPECT_EQ(answer_form({"explain", "--json"}).kind, AnswerKind::explanations);
 }
 
 TEST(Policy, ExecutionAndForeignSettings) {

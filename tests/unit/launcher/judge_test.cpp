@@ -78,7 +78,7 @@ TEST(JudgeOpen, NewFiles) {
     EXPECT_EQ(open(kMake, at("/etc/x", Kind::missing)), outside());
     EXPECT_EQ(open(kMake, at("/w/.env", Kind::missing)), denied("env"));
     EXPECT_EQ(open(kMake | O_EXCL, at("/w/.env", Kind::missing)), denied("env"));
-    EXPECT_EQ(open(O_WRONLY, at("/etc/x", Kind::missing)), proceed());
+    EXPECT_EQ(open(O_WRONLY, at("/etc/x", Kind::missing)), refuse(ENOENT)) << "not there, and not forbidden";
     EXPECT_EQ(open(kMake, slashed("/etc/x", Kind::missing)), proceed());
     EXPECT_EQ(open(kMake | O_DIRECTORY, at("/w/x", Kind::missing)), proceed());
     EXPECT_EQ(open(kMake, at("/proc/1/x", Kind::missing)), proceed());
@@ -101,6 +101,7 @@ TEST(JudgeOpen, OtherReasonsComeFirst) {
     EXPECT_EQ(open(O_WRONLY | O_NOFOLLOW, at("/etc/link", Kind::symlink)), proceed());
     EXPECT_EQ(open(O_WRONLY, at("/run/socket", Kind::socket)), proceed());
     EXPECT_EQ(open(O_WRONLY, slashed("/etc/x", Kind::file)), proceed());
+    EXPECT_EQ(open(O_WRONLY | O_CREAT | O_EXCL, slashed("/etc/x", Kind::file)), proceed()) << "EISDIR";
 }
 
 TEST(JudgeOpen, UnnamedFiles) {
@@ -113,7 +114,9 @@ TEST(JudgeChange, ByThePlace) {
     EXPECT_EQ(judge_change(kRules, at("/w/x", Kind::file)), proceed());
     EXPECT_EQ(judge_change(kRules, at("/etc/x", Kind::file)), outside());
     EXPECT_EQ(judge_change(kRules, at("/w/.env", Kind::symlink)), denied("env"));
-    EXPECT_EQ(judge_change(kRules, at("/etc/x", Kind::missing)), proceed());
+    EXPECT_EQ(judge_change(kRules, at("/w/x", Kind::missing)), proceed());
+    EXPECT_EQ(judge_change(kRules, at("/etc/x", Kind::missing)), refuse(ENOENT)) << "it may be made in a moment";
+    EXPECT_EQ(judge_change(kRules, at("/w/.env", Kind::missing)), refuse(ENOENT));
     EXPECT_EQ(judge_change(kRules, at("", Kind::file)), proceed());
 }
 
@@ -289,6 +292,10 @@ TEST(JudgeMode, IsNeverLeftToTheKernel) {
     EXPECT_EQ(judge_mode(own, other).decision, Decision::deny);
     EXPECT_EQ(judge_mode(own, Site{"/tmp/none", Kind::missing}).error, ENOENT);
     EXPECT_EQ(judge_mode(own, Site{"", Kind::file}), perform()) << "a pipe has no place";
+    Site unlinked{"", Kind::file};
+    unlinked.foreign = true;
+    EXPECT_EQ(judge_mode(own, unlinked).decision, Decision::deny);
+    EXPECT_EQ(judge_mode(own, unlinked).error, EROFS);
 }
 
 TEST(JudgeArrival, NoLinkStandsBeforeAGlob) {
@@ -316,6 +323,9 @@ TEST(JudgeInit, ExistingFilesAreOpenedOnBehalf) {
     for (const int flags : {O_WRONLY, O_RDWR, O_RDONLY | O_TRUNC, O_WRONLY | O_CREAT})
         EXPECT_EQ(judge_open(kInit, static_cast<std::uint64_t>(flags), at("/n/f", Kind::file)), perform()) << flags;
     EXPECT_EQ(judge_open(kInit, O_TMPFILE | O_WRONLY, at("/n", Kind::directory)), perform());
+    EXPECT_EQ(judge_open(kInit, O_WRONLY, at("/n/fifo", Kind::fifo)), perform());
+    EXPECT_EQ(judge_open(kInit, O_RDONLY | O_TRUNC, at("/n/fifo", Kind::fifo)), proceed()) << "that writes nothing, and may wait";
+    EXPECT_EQ(judge_open(kRules, O_WRONLY, at("/w/fifo", Kind::fifo)), proceed());
     EXPECT_EQ(judge_open(kInit, O_RDONLY, at("/n/f", Kind::file)), proceed());
     EXPECT_EQ(judge_open(kInit, O_WRONLY, at("/n/f", Kind::device)), proceed());
     EXPECT_EQ(judge_open(kInit, O_WRONLY, at("/n/.git/config", Kind::file)), denied("config"));

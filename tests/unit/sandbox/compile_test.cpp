@@ -693,6 +693,66 @@ TEST(MandatoryDenies, RepositoriesWithinARepository) {
     EXPECT_FALSE(with_config.write("/w/.git/commondir").allowed);
 }
 
+TEST(MandatoryDenies, DirectoriesOfModulesAreTakenForRepositories) {
+    FakePathFacts facts;
+    facts.file("/w/.git/HEAD").directory("/w/.git/modules/without").directory("/w/.git/modules/libs");
+    for (const std::string module : {"/w/.git/modules/libs/config", "/w/.git/modules/libs/hooks"})
+        facts.file(module + "/HEAD").file(module + "/config").directory(module + "/objects");
+    facts.file("/w/.git/modules/a/config").directory("/w/.git/modules/a/refs/heads").directory("/w/.git/modules/a/b");
+    const CompiledPolicy compiled = compile_lists({{}, {}, {"."}, {}}, facts);
+    for (const std::string place : {"without/hooks", "without/config", "libs/commondir", "libs/config/config",
+                                    "libs/hooks/hooks", "a/config", "a/hooks", "a/b/hooks"})
+        EXPECT_EQ(compiled.plan.rules.write("/w/.git/modules/" + place).error, EACCES) << place;
+    for (const std::string place : {"libs/config/HEAD", "libs/hooks/index", "a/refs/heads/config", "a/b/x", "new/config"})
+        EXPECT_TRUE(compiled.plan.rules.write("/w/.git/modules/" + place).allowed) << place;
+    EXPECT_EQ(view(compiled, "/w/.git/modules/a/config"), kReadOnly);
+}
+
+TEST(MandatoryDenies, DirectoriesThatCannotBeSearchedAreDeniedAsAWhole) {
+    FakePathFacts facts;
+    facts.file("/w/d/e/.bashrc").unlistable("/w/d").directory("/w/f");
+    facts.file("/w/m/.git/HEAD").unlistable("/w/m/.git/modules").unlistable("/w/node_modules/p");
+    facts.directory("/w/g/.git").unreachable("/w/g/.git/HEAD");
+    const CompiledPolicy compiled = compile_lists({{}, {}, {"."}, {}}, facts);
+    for (const char* place : {"/w/d", "/w/m/.git/modules", "/w/g/.git"}) {
+        EXPECT_EQ(view(compiled, place), kReadOnly) << place;
+        EXPECT_EQ(compiled.plan.rules.write(std::string(place) + "/x").error, EACCES) << place;
+        EXPECT_TRUE(warns_of(compiled, "nothing in " + std::string(place) + " can be written")) << place;
+    }
+    EXPECT_TRUE(mentions(compiled.plan.rules.write("/w/d/x").rule, "cannot be searched"));
+    for (const char* place : {"/w/f/x", "/w/m/x", "/w/m/.git/index", "/w/node_modules/p/x"})
+        EXPECT_TRUE(compiled.plan.rules.write(place).allowed) << place;
+}
+
+TEST(Globs, DirectoriesThatCannotBeSearchedAreDeniedAsAWhole) {
+    FakePathFacts facts;
+    facts.unlistable("/w/node_modules/d").unlistable("/srv/d").directory("/srv/d/.").unlistable("/home");
+    facts.directory("/home/.").unlistable("/srv/closed").directory("/w/f");
+    const CompiledPolicy compiled =
+        compile_lists({{"/w/**/*.pem", "/srv/**/*.pem", "/home/**/*.pem"}, {}, {"/w", "/home/u"}, {"/w/**/*.key"}}, facts);
+    EXPECT_EQ(view(compiled, "/w/node_modules/d"), View::masked);
+    EXPECT_FALSE(compiled.plan.rules.write("/w/node_modules/d/x").allowed);
+    EXPECT_EQ(view(compiled, "/srv/d"), View::masked) << "its names can be guessed";
+    EXPECT_NE(view(compiled, "/srv/closed"), View::masked) << "nobody enters it";
+    EXPECT_NE(view(compiled, "/home"), View::masked) << "it holds a root";
+    EXPECT_TRUE(warns_of(compiled, "what is in /home cannot be searched"));
+    EXPECT_TRUE(compiled.plan.rules.write("/w/f/x").allowed);
+}
+
+TEST(MandatoryDenies, TooManyAreAnErrorThatNamesTheRemedy) {
+    FakePathFacts facts;
+    for (int i = 0; i < 4200; ++i)
+        for (const std::string_view name : kMandatoryDenies)
+            if (!name.starts_with(".git/")) facts.directory("/w/" + std::to_string(i) + "/" + std::string(name));
+    try {
+        (void)compile(policy_of({{}, {}, {"."}, {}}), "/w", "/home/u", facts);
+        FAIL() << "compiled";
+    } catch (const Error& error) {
+        EXPECT_TRUE(mentions(error.what(), "more than 50000 names that are always denied")) << error.what();
+        EXPECT_TRUE(mentions(error.what(), "mandatoryDenyExcept")) << error.what();
+    }
+}
+
 class Worktree : public ::testing::Test {
   protected:
     Worktree() {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sandpipe/error.hpp>
 
+#include "fake_path_facts.hpp"
+
 namespace sandpipe {
 namespace {
 
@@ -63,11 +65,12 @@ TEST(ExplainConnect, WhatIsNoTargetIsNamed) {
 TEST(ExplainConnect, SocketsOfTheHost) {
     NetworkPolicy network;
     network.allow_unix_sockets = {"/run/ok"};
-    ResolvedPath path;
-    path.place = "/run/ok";
-    EXPECT_TRUE(explain_socket(compiled(network), path).allowed);
-    path.place = "/run/bad";
-    EXPECT_EQ(explain_socket(compiled(network), path).rule, "not in allowUnixSockets");
+    const CompiledPolicy policy = compiled(network);
+    const test::FakePathFacts facts;
+    const SessionView view(policy, facts);
+    EXPECT_TRUE(explain_socket(policy, "/run/ok", view).allowed);
+    EXPECT_TRUE(explain_socket(policy, "/run/../run//ok", view).allowed);
+    EXPECT_EQ(explain_socket(policy, "/run/bad", view).rule, "not in allowUnixSockets");
 }
 
 }  // namespace

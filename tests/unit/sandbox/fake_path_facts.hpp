@@ -48,10 +48,18 @@ class FakePathFacts final : public PathFacts {
     [[nodiscard]] DirectoryListing list(const std::string& path) const override {
         DirectoryListing listing;
         if (look(path).kind != PathKind::directory) return {{}, ENOTDIR};
-        for (const auto& [name, node] : nodes_)
-            if (parent_path(name) == path && node.fact.exists())
-                listing.entries.push_back({std::string(last_name(name)), node.fact.kind});
+        const std::string first = path == "/" ? path : path + "/";
+        for (auto at = nodes_.lower_bound(first); at != nodes_.end() && at->first.starts_with(first); ++at)
+            if (parent_path(at->first) == path && at->second.fact.exists())
+                listing.entries.push_back({std::string(last_name(at->first)), at->second.fact.kind});
+        if (const auto node = nodes_.find(path); node != nodes_.end()) listing.error = node->second.list_error;
         return listing;
+    }
+    /// A directory that can be entered all the same.
+    FakePathFacts& unlistable(const std::string& path) {
+        directory(path);
+        nodes_[path].list_error = EACCES;
+        return *this;
     }
     FakePathFacts& file_with(const std::string& path, std::string text) {
         file(path);
@@ -71,6 +79,9 @@ class FakePathFacts final : public PathFacts {
         const auto node = nodes_.find(path);
         return node == nodes_.end() ? sys::ProgramFacts{} : node->second.program;
     }
+    [[nodiscard]] bool may_be_executed(const std::string& path) const override {
+        return look(path).kind == PathKind::file;
+    }
     FakePathFacts& mounted(std::string table) {
         mounts_ = std::move(table);
         return *this;
@@ -87,6 +98,7 @@ class FakePathFacts final : public PathFacts {
   private:
     struct Node {
         PathFact fact;
+        int list_error = 0;
         std::string target;
         std::string text;
         sys::ProgramFacts program;

@@ -45,7 +45,7 @@ TEST(ResolvePath, LeadsWhereTheKernelGoes) {
         {"/a/new/x/../../b", "/a/b", PathKind::directory, {"/a/new"}},
         {"/a/b/f/../f", "/a/b/f", PathKind::file, {"/a/b/f"}},
         {"/a/secret/x", "/a/secret/x", PathKind::unreachable, {}},
-        {"/a/loop/x", "/a/loop/x", PathKind::unreachable, {"/a/loop", "/a/pool"}},
+        {"/a/loop/x", "/a/loop", PathKind::unreachable, {"/a/loop", "/a/pool"}},
     };
     for (const Case& c : cases) {
         const ResolvedPath path = resolve_path(c.path, facts);

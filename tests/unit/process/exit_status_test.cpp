@@ -1,10 +1,10 @@
-#include "cli/exit_status.hpp"
+#include "process/exit_status.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cerrno>
 
-namespace sandpipe::cli {
+namespace sandpipe::detail {
 namespace {
 
 struct StatusCase {
@@ -31,6 +31,9 @@ TEST(ExitStatus, TableOfEndings) {
         {Cause::not_started, not_started(Stage::program, ENOEXEC), 126},
         {Cause::not_started, not_started(Stage::program, EISDIR), 126},
         {Cause::not_started, not_started(Stage::program, EACCES), 126},
+        {Cause::not_started, not_started(Stage::program, ETIMEDOUT), 125},
+        {Cause::not_started, not_started(Stage::program, ECANCELED), 125},
+        {Cause::cancelled, not_started(Stage::program, ECANCELED), 143},
         {Cause::not_started, not_started(Stage::interpreter, ENOENT), 127},
         {Cause::not_started, not_started(Stage::interpreter, EACCES), 126},
         {Cause::not_started, not_started(Stage::permission, EACCES), 126},
@@ -72,4 +75,4 @@ TEST(ExitStatus, OnlyAFinishedProgramHasItsOwnStatus) {
 }
 
 }  // namespace
-}  // namespace sandpipe::cli
+}  // namespace sandpipe::detail

@@ -1,0 +1,93 @@
+#include "git_parts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "resolved_path.hpp"
+
+namespace sandpipe {
+namespace {
+
+bool is_there(const std::string& path, const PathFacts& facts) {
+    return facts.look(path).kind != PathKind::missing;
+}
+
+bool is_no_directory(const std::string& path, const PathFacts& facts) {
+    return is_there(path, facts) && facts.look(path).kind != PathKind::directory;
+}
+
+bool has_any_sign(const std::string& directory, const PathFacts& facts) {
+    constexpr std::array kSigns{"HEAD", "config", "objects", "refs", "hooks"};
+    return std::any_of(kSigns.begin(), kSigns.end(),
+                       [&](const char* sign) { return is_there(join_path(directory, sign), facts); });
+}
+
+/// Where a repository keeps what has any number of names, none of them of hooks or settings. A submodule may be called
+/// so, too, but then has settings, which no command can move away.
+bool is_store(const std::string& directory, const PathFacts& facts) {
+    constexpr std::array<std::string_view, 7> kStores{"objects", "refs", "logs", "info", "hooks", "lfs", "annex"};
+    if (std::find(kStores.begin(), kStores.end(), last_name(directory)) == kStores.end()) return false;
+    return !is_no_directory(join_path(directory, "config"), facts) &&
+           !is_there(join_path(directory, "hooks"), facts);
+}
+
+class PartsSearch {
+  public:
+    PartsSearch(const PathFacts& facts, std::size_t& entries, std::size_t most)
+        : facts_(facts), entries_(entries), most_(most) {}
+
+    GitParts run(const std::string& git) {
+        for_directories(join_path(git, "worktrees"), found_.worktrees);
+        std::vector<std::string> ahead;
+        for_directories(join_path(git, "modules"), ahead);
+        for (const std::string& worktree : found_.worktrees) for_directories(join_path(worktree, "modules"), ahead);
+        while (!ahead.empty() && entries_ <= most_) {
+            const std::string here = std::move(ahead.back());
+            ahead.pop_back();
+            std::vector<std::string> below;
+            for_directories(here, below);
+            const bool is_repository = has_any_sign(here, facts_);
+            for (std::string& next : below)
+                if (!is_repository || !is_store(next, facts_)) ahead.push_back(std::move(next));
+            found_.modules.push_back(here);
+        }
+        return std::move(found_);
+    }
+
+  private:
+    void for_directories(const std::string& directory, std::vector<std::string>& found) {
+        const DirectoryListing listing = list_surely(facts_, directory);
+        if (listing.error) found_.unsearched.push_back({directory, listing.error});
+        entries_ += listing.entries.size();
+        for (const DirectoryEntry& entry : listing.entries)
+            if (entry.kind == PathKind::directory) found.push_back(join_path(directory, entry.name));
+    }
+
+    const PathFacts& facts_;
+    std::size_t& entries_;
+    std::size_t most_;
+    GitParts found_;
+};
+
+}  // namespace
+
+GitParts find_git_parts(const std::string& git, const PathFacts& facts, std::size_t& entries, std::size_t most) {
+    return PartsSearch(facts, entries, most).run(git);
+}
+
+bool is_git_repository(const std::string& directory, const PathFacts& facts) {
+    return is_no_directory(join_path(directory, "HEAD"), facts) &&
+           is_no_directory(join_path(directory, "config"), facts) &&
+           facts.look(join_path(directory, "objects")).kind == PathKind::directory;
+}
+
+std::string git_common_directory(const std::string& git, const PathFacts& facts) {
+    std::string path = facts.text(join_path(git, "commondir"));
+    path.erase(std::min(path.find('\n'), path.size()));
+    if (path.empty()) return {};
+    return resolve_path(path.front() == '/' ? path : join_path(git, path), facts).place;
+}
+
+}  // namespace sandpipe

@@ -1,0 +1,44 @@
+#include "sandbox/make_directories.hpp"
+
+#include <sandpipe/error.hpp>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace sandpipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+class MakeDirectories : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        std::string name = fs::temp_directory_path().string() + "/sandpipe-make-XXXXXX";
+        ASSERT_NE(::mkdtemp(name.data()), nullptr);
+        home_ = fs::canonical(name).string();
+        fs::create_directories(home_ + "/root/here");
+        fs::create_directory(home_ + "/outside");
+    }
+    void TearDown() override { fs::remove_all(home_); }
+    std::string home_;
+};
+
+TEST_F(MakeDirectories, MakesWhatIsMissing) {
+    make_directories({home_ + "/root/here/a/b/c", home_ + "/root/here", home_ + "/root/x"});
+    EXPECT_TRUE(fs::is_directory(home_ + "/root/here/a/b/c"));
+    EXPECT_TRUE(fs::is_directory(home_ + "/root/x"));
+}
+
+TEST_F(MakeDirectories, FollowsNoLink) {
+    fs::create_directory_symlink(home_ + "/outside", home_ + "/root/way");
+    fs::create_symlink(home_ + "/outside/new", home_ + "/root/dangling");
+    for (const std::string path : {"/root/way/a", "/root/way", "/root/dangling", "/root/dangling/a"})
+        EXPECT_THROW(make_directories({home_ + path}), Error) << path;
+    EXPECT_TRUE(fs::is_empty(home_ + "/outside"));
+}
+
+}  // namespace
+}  // namespace sandpipe
