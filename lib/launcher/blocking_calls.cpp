@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "launcher/pending_signals.hpp"
 #include "sys/raw_syscall.hpp"
 
 namespace sandpipe::launcher {
@@ -21,6 +22,7 @@ constexpr int kNothingYet = 1 << 30;
 struct BlockingCalls::Work {
     Call call;
     int result = kNothingYet;  // what it stays if its child is killed
+    bool interrupted = false;
     alignas(16) std::array<char, kStackBytes> stack;
 };
 
@@ -58,7 +60,16 @@ std::optional<BlockingCalls::Ended> BlockingCalls::on_child(pid_t pid) {
     if (found.empty()) return std::nullopt;
     Work& work = *found.mapped();
     const bool unknown = work.result == kNothingYet;
-    return Ended{std::move(work.call), unknown ? -EINTR : work.result, unknown};
+    const int killed = work.interrupted ? -kRestart : -EINTR;
+    return Ended{std::move(work.call), unknown ? killed : work.result, unknown};
+}
+
+void BlockingCalls::end_interrupted() const {
+    for (const auto& [pid, work] : works_) {
+        if (work->interrupted || !has_pending_signal(work->call.thread)) continue;
+        work->interrupted = true;
+        ::kill(pid, SIGKILL);
+    }
 }
 
 void BlockingCalls::end_unless(const std::function<bool(std::uint64_t)>& still_waiting) const {

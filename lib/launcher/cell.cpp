@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +19,9 @@
 #include "launcher/id_maps.hpp"
 #include "launcher/init.hpp"
 #include "launcher/namespaces.hpp"
+#include "launcher/plain_command.hpp"
 #include "launcher/protection.hpp"
+#include "launcher/request_socket.hpp"
 #include "launcher/socket_registry.hpp"
 #include "sys/descriptors.hpp"
 #include "sys/kernel.hpp"
@@ -58,12 +61,12 @@ class Cell {
 
   private:
     Outcome set_up();
-    Outcome add_init();
+    Outcome add_init(InitSeat*& added);
     void on_socket();
     void on_init(InitSeat& seat);
     void on_children();
     void start(wire::Packet packet);
-    void give(InitSeat& seat, const wire::Packet& packet);
+    [[nodiscard]] int give(const InitSeat& seat, const wire::Packet& packet);
     void discard(std::uint64_t command);
     void remove(pid_t pid);
     InitSeat* idle_seat();
@@ -73,7 +76,7 @@ class Cell {
 
     wire::SessionPlan plan_;
     CellNamespaces namespaces_;
-    unique_fd socket_;
+    RequestSocket socket_;
     unique_fd child_signals_;
     rlimit open_files_;
     Confinement confinement_;
@@ -93,7 +96,8 @@ Outcome Cell::set_up() {
     if (error == 0) error = loop_.add(child_signals_.get(), [this] { on_children(); });
     if (error == 0) error = loop_.add(socket_.get(), [this] { on_socket(); });
     if (error < 0) return fail(Stage::resources, -error, "cell");
-    return add_init();
+    InitSeat* first = nullptr;
+    return add_init(first);
 }
 
 int Cell::run() {
@@ -106,7 +110,7 @@ int Cell::run() {
     return 0;  // with this process every init ends, and with an init everything in its pid namespace
 }
 
-Outcome Cell::add_init() {
+Outcome Cell::add_init(InitSeat*& added) {
     sys::SocketPair pair;
     if (const int error = sys::make_socket_pair(pair); error < 0)
         return fail(Stage::resources, -error, "init");
@@ -122,21 +126,23 @@ Outcome Cell::add_init() {
     seat->pid = pid;
     seat->number = next_number_++;
     seat->socket = std::move(pair.first);
-    InitSeat& added = *seat;
+    added = seat.get();
     seats_.emplace(pid, std::move(seat));
-    if (const int error = loop_.add(added.socket.get(), [this, &added] { on_init(added); }); error < 0)
-        return fail(Stage::resources, -error, "init");
-    return {};
+    const int error = loop_.add(added->socket.get(), [this, init = added] { on_init(*init); });
+    if (error == 0) return {};
+    remove(pid);  // nobody would hear of it
+    return fail(Stage::resources, -error, "init");
 }
 
 void Cell::on_socket() {
     wire::Packet packet;
-    const int got = wire::receive_packet(socket_.get(), packet);
-    if (got == -EAGAIN) return;
+    const RequestSocket::Got got = socket_.receive(packet);
+    over_ = over_ || got == RequestSocket::Got::over;
+    if (got != RequestSocket::Got::request) return;
     wire::DiscardCommand discarded;
-    if (got > 0 && wire::type_of(packet.bytes) == wire::MessageType::start_command)
+    if (wire::type_of(packet.bytes) == wire::MessageType::start_command)
         start(std::move(packet));
-    else if (got > 0 && wire::decode(packet.bytes, discarded))
+    else if (wire::decode(packet.bytes, discarded))
         discard(discarded.id);
     else
         over_ = true;
@@ -168,30 +174,27 @@ Outcome Cell::renew_protection() {
 Outcome Cell::seat_for(InitSeat*& seat) {
     if (Outcome failure = renew_protection()) return failure;
     seat = idle_seat();
-    if (seat) return {};
-    if (Outcome failure = add_init()) return failure;
-    seat = idle_seat();
-    return {};
+    return seat ? Outcome{} : add_init(seat);
 }
 
 void Cell::start(wire::Packet packet) {
     wire::StartCommand command;
-    if (packet.fds.size() != 4 || !wire::decode(packet.bytes, command)) return;
+    if (!is_start(packet, command)) return refuse_request(packet, EPROTO);
     InitSeat* seat = nullptr;
     if (const Outcome failure = seat_for(seat)) {
         (void)wire::send_packet(packet.fds[0].get(), wire::encode(*failure));  // else its host sees the close
         return;
     }
-    seat->command = command.id;
-    give(*seat, packet);
+    if (const int error = give(*seat, packet); error < 0)
+        refuse_request(packet, -error);  // the seat is as free as it was
+    else
+        seat->command = command.id;
 }
 
-void Cell::give(InitSeat& seat, const wire::Packet& packet) {
+int Cell::give(const InitSeat& seat, const wire::Packet& packet) {
     std::vector<int> fds;
     for (const unique_fd& fd : packet.fds) fds.push_back(fd.get());
-    const int error = wire::send_packet(seat.socket.get(), packet.bytes, fds);
-    if (error < 0)
-        (void)wire::send_packet(fds[0], wire::encode(wire::Failure{Stage::resources, -error, "init"}));
+    return wire::send_packet(seat.socket.get(), packet.bytes, fds);
 }
 
 void Cell::on_init(InitSeat& seat) {
@@ -286,7 +289,8 @@ Outcome fork_cell(wire::SessionPlan plan, int socket, rlimit open_files) {
     go.second.reset();
     if (namespaces.user)
         if (Outcome failure = write_id_maps(cell)) return failure;  // the cell sees the socket close and ends
-    return ::write(go.first.get(), "", 1) == 1 ? Outcome{} : fail(Stage::namespaces, errno, "cell");
+    // Without SIGPIPE, should it have been killed meanwhile: every other command ends with this process.
+    return ::send(go.first.get(), "", 1, MSG_NOSIGNAL) == 1 ? Outcome{} : fail(Stage::namespaces, errno, "cell");
 }
 
 }  // namespace sandpipe::launcher

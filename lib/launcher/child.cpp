@@ -281,7 +281,7 @@ void Child::note_failure(const ExecFailure& failure) {
 /// before it closes descriptors.
 bool Child::ended_before_exec() const {
     ProcessStat stat;
-    return read_stat(pid_, stat) && (stat.flags & kForkNoExec) != 0;
+    return read_stat(pid_, stat) == 0 && (stat.flags & kForkNoExec) != 0;
 }
 
 Child::Progress Child::advance() {

@@ -34,16 +34,18 @@ rlimit fresh_mark() {
     return limit;
 }
 
-rlim_t mark_of(pid_t pid) {
+int read_mark(pid_t pid, rlim_t& mark) {
     constexpr std::string_view kLine = "\nMax file locks";
-    const std::string limits = read_proc_file(pid, "limits");
+    mark = 0;
+    std::string limits;
+    if (const int error = read_proc_file(pid, "limits", limits); error < 0) return error;
     const std::size_t line = limits.find(kLine);
     if (line == std::string::npos) return 0;
-    const std::size_t value = limits.find_first_not_of(' ', line + kLine.size());
+    const std::size_t value = std::min(limits.find_first_not_of(' ', line + kLine.size()), limits.size());
     rlim_t soft = 0;
-    if (value == std::string::npos) return 0;
     const auto parsed = std::from_chars(limits.data() + value, limits.data() + limits.size(), soft);
-    return parsed.ec == std::errc{} ? soft : 0;  // "unlimited"
+    if (parsed.ec == std::errc{}) mark = soft;  // else "unlimited"
+    return 0;
 }
 
 }  // namespace sandpipe::launcher

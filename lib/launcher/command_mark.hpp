@@ -13,7 +13,7 @@ namespace sandpipe::launcher {
 /// The limit for one more command: the soft limit is its mark, never 0; the hard one stays as it is.
 [[nodiscard]] rlimit fresh_mark();
 
-/// What the process carries; 0 for one that has ended.
-[[nodiscard]] rlim_t mark_of(pid_t pid);
+/// What the process carries, or 0. 0 or -errno.
+[[nodiscard]] int read_mark(pid_t pid, rlim_t& mark);
 
 }  // namespace sandpipe::launcher

@@ -1,7 +1,9 @@
 #include "connector.hpp"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 
 #include <cerrno>
 #include <memory>
@@ -20,6 +22,15 @@ bool may_block(int socket) {
     return connects && !(::fcntl(socket, F_GETFL) & O_NONBLOCK);
 }
 
+/// A restarted connect would have all of its time again, so the kernel restarts none that is limited (sock_intr_errno in
+/// include/net/sock.h).
+bool is_limited(int socket) {
+    timeval limit{};
+    socklen_t size = sizeof limit;
+    ::getsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, &size);
+    return limit.tv_sec != 0 || limit.tv_usec != 0;
+}
+
 }  // namespace
 
 int Connector::connect(Request request) {
@@ -27,14 +38,17 @@ int Connector::connect(Request request) {
     if (!may_block(socket)) return ::connect(socket, request.address.data(), request.address.size) < 0 ? -errno : 0;
     const auto kept = std::make_shared<Request>(std::move(request));
     const int error = calls_.start(
-        {kept->cookie, SYS_connect, {socket, sys::word(kept->address.data()), kept->address.size}, kept});
+        {kept->cookie, kept->thread, SYS_connect, {socket, sys::word(kept->address.data()), kept->address.size}, kept});
     return error < 0 ? error : kLater;
 }
 
 bool Connector::on_child(pid_t pid, const Done& done) {
     const auto ended = calls_.on_child(pid);
-    if (ended) done(ended->call.cookie, ended->value);
-    return ended.has_value();
+    if (!ended) return false;
+    const bool restarts = ended->value == -BlockingCalls::kRestart;
+    const auto& request = *static_cast<const Request*>(ended->call.kept.get());
+    done(ended->call.cookie, restarts && is_limited(request.socket.get()) ? -EINTR : ended->value);
+    return true;
 }
 
 }  // namespace sandpipe::launcher

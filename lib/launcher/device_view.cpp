@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "launcher/mounts.hpp"
+#include "wire/access_rules.hpp"
 
 namespace sandpipe::launcher {
 namespace {
@@ -81,7 +82,7 @@ int take_devices(const wire::MountOp& op, std::vector<Device>& devices) {
     }
     if (op.holes.size() != op.hole_is_directory.size()) return -EINVAL;
     for (std::size_t i = 0; i < op.holes.size(); ++i) {
-        Device device{std::string(path_below(op.path, op.holes[i])), op.hole_is_directory[i] != 0, {}};
+        Device device{std::string(wire::relative_to(op.path, op.holes[i])), op.hole_is_directory[i] != 0, {}};
         if (const int error = take_device(op.holes[i], device.tree); error < 0) return error;
         devices.push_back(std::move(device));
     }

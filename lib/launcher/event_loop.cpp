@@ -27,6 +27,13 @@ int EventLoop::add(int fd, Callback callback) {
     return 0;
 }
 
+int EventLoop::when_writable(int fd, bool wanted) {
+    epoll_event event{};
+    event.events = EPOLLIN | (wanted ? EPOLLOUT : 0U);
+    event.data.fd = fd;
+    return ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) < 0 ? -errno : 0;
+}
+
 void EventLoop::remove(int fd) {
     ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
     callbacks_.erase(fd);

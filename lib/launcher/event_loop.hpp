@@ -17,6 +17,8 @@ class EventLoop {
     /// 0 or -errno.
     [[nodiscard]] int open();
     [[nodiscard]] int add(int fd, Callback callback);
+    /// From now on `fd`'s callback is called, or not, when it is writable too.
+    [[nodiscard]] int when_writable(int fd, bool wanted);
     /// Must precede the close of `fd`.
     void remove(int fd);
     /// One round: waits at most `timeout_ms` (-1: for ever) and calls back. 0 or -errno.

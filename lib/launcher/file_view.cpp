@@ -15,6 +15,7 @@
 #include "launcher/mounts.hpp"
 #include "launcher/proc_view.hpp"
 #include "launcher/relay_image.hpp"
+#include "wire/access_rules.hpp"
 #include "wire/hidden_facts.hpp"
 #include "wire/proxy_ports.hpp"
 
@@ -160,7 +161,7 @@ int FileView::take_tree(const MountOp& op) {
 int FileView::protect(const std::string& path) {
     const auto above = std::find_if(origins_.rbegin(), origins_.rend(),
                                     [&](const auto& origin) { return wire::holds(origin.first, path); });
-    const std::string below(above == origins_.rend() ? std::string_view() : path_below(above->first, path));
+    const std::string below(above == origins_.rend() ? std::string_view() : wire::relative_to(above->first, path));
     if (below.empty()) return bind_read_only(path);
     unique_fd source;
     unique_fd place;
@@ -206,7 +207,7 @@ int FileView::mask_with_holes(const MountOp& op) {
 int FileView::make_holes(int root, const MountOp& op, SkeletonModes modes) {
     if (op.holes.size() != op.hole_is_directory.size()) return -EINVAL;
     for (std::size_t i = 0; i < op.holes.size(); ++i) {
-        const std::string_view hole = path_below(op.path, op.holes[i]);
+        const std::string_view hole = wire::relative_to(op.path, op.holes[i]);
         if (const int error = make_mount_point(root, hole, op.hole_is_directory[i] != 0, modes); error < 0)
             return error;
     }

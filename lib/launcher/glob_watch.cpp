@@ -1,18 +1,17 @@
 #include "launcher/glob_watch.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <string_view>
 #include <utility>
 
+#include "launcher/resolve.hpp"
+#include "sys/directory.hpp"
 #include "wire/glob.hpp"
 
 namespace sandpipe::launcher {
@@ -21,25 +20,10 @@ namespace {
 using wire::Access;
 using wire::AccessRule;
 
-struct CloseDirectory {
-    void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
-
-bool is_directory(DIR* parent, const dirent& entry) {
-    if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_DIR;
-    struct stat found {};
-    return ::fstatat(::dirfd(parent), entry.d_name, &found, AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISDIR(found.st_mode);
-}
-
 bool is_dots(std::string_view name) { return name == "." || name == ".."; }
 
 /// The session has its own of these.
 bool is_own_tree(std::string_view path) { return path == "/proc" || path == "/dev" || path == "/sys"; }
-
-std::string join(const std::string& directory, const char* name) {
-    return directory == "/" ? directory + name : directory + "/" + name;
-}
 
 }  // namespace
 
@@ -86,13 +70,13 @@ void GlobWatch::search(std::string place, const Found& found) {
         const std::string here = std::move(ahead.back());
         ahead.pop_back();
         watch(here);
-        const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(here.c_str()));
+        const sys::Directory directory(::opendir(here.c_str()));
         while (const dirent* entry = directory ? ::readdir(directory.get()) : nullptr) {
             if (is_dots(entry->d_name)) continue;
             std::string path = join(here, entry->d_name);
             const Reach reach = reach_of(path);
             if (reach.matches) found(path);
-            if (reach.deeper && !is_own_tree(path) && is_directory(directory.get(), *entry))
+            if (reach.deeper && !is_own_tree(path) && sys::is_directory(directory.get(), *entry, false))
                 ahead.push_back(std::move(path));
         }
     }

@@ -14,7 +14,9 @@
 #include "launcher/event_loop.hpp"
 #include "launcher/features.hpp"
 #include "launcher/plain_command.hpp"
+#include "launcher/record_socket.hpp"
 #include "launcher/refused_start.hpp"
+#include "launcher/request_socket.hpp"
 #include "launcher/socket_holder.hpp"
 #include "launcher/stdio_sockets.hpp"
 #include "launcher/supervisor.hpp"
@@ -24,6 +26,8 @@
 
 namespace sandpipe::launcher {
 namespace {
+
+constexpr int kRoundMs = 20;
 
 class Init {
   public:
@@ -45,6 +49,7 @@ class Init {
 
   private:
     Outcome set_up();
+    void look_for_signals();
     void on_socket();
     void start(wire::Packet packet);
     Outcome confine_streams(std::vector<unique_fd>& stdio);
@@ -53,6 +58,7 @@ class Init {
     void watch_listener();
     void on_notification();
     void on_record();
+    void take_from_record();
     void on_children();
     void reap();
     void signal_all(int signal);
@@ -61,20 +67,20 @@ class Init {
     void end_everything();
     void settle();
     void become_idle();
-    void send(const std::string& message);
+    void say_idle();
     void report_refused_start();
     [[nodiscard]] bool report(const wire::Denied& denied);
     void unwatch(int fd);
 
     const wire::SessionPlan& plan_;
     const Confinement& confinement_;
-    unique_fd socket_;
+    RequestSocket socket_;
     ConfineSteps confine_;
     ChildSettings settings_;
     EventLoop loop_;
     Supervisor supervisor_;
     unique_fd child_signals_;
-    unique_fd record_;
+    RecordSocket record_{loop_};
     std::unique_ptr<Child> child_;
     std::string cwd_;  // of the command
     wire::Ended ended_;
@@ -83,6 +89,8 @@ class Init {
     bool stopping_ = false;  // a signal to the tree was asked for
     bool exited_ = false;    // the leader is reaped; `ended_` holds
     bool ending_ = false;    // everything was killed
+    bool settled_ = false;   // nothing is left of it but what the host has not taken yet
+    std::int64_t next_look_ns_ = 0;
     bool over_ = false;
 };
 
@@ -102,31 +110,38 @@ int Init::run() {
     const Outcome failure = set_up();
     const std::string word = failure ? wire::encode(*failure) : wire::encode_idle();
     if (wire::send_packet(socket_.get(), word) < 0 || failure) return 1;
-    while (!over_)
-        if (loop_.run_once(-1) < 0) return 1;
+    while (!over_) {
+        const bool waits = supervisor_.waits_for_others();
+        if (loop_.run_once(waits ? kRoundMs : -1) < 0) return 1;
+        if (waits) look_for_signals();
+    }
     return 0;
+}
+
+/// However many events there are between: each look reads a file for each connect that waits.
+void Init::look_for_signals() {
+    if (monotonic_ns() < next_look_ns_) return;
+    next_look_ns_ = monotonic_ns() + kRoundMs * 1'000'000;
+    supervisor_.look_for_signals();
 }
 
 void Init::unwatch(int fd) {
     if (fd >= 0) loop_.remove(fd);
 }
 
-void Init::send(const std::string& message) {
-    if (record_ && wire::send_packet(record_.get(), message) < 0) {
-        unwatch(record_.get());
-        record_.reset();
-    }
-}
-
 bool Init::report(const wire::Denied& denied) {
-    return record_ && wire::send_packet(record_.get(), wire::encode(denied)) == 0;
+    const bool can_be_folded = denied.id != 0;
+    if (can_be_folded && record_.is_crowded()) return false;
+    record_.send(wire::encode(denied));
+    return static_cast<bool>(record_);
 }
 
 void Init::on_socket() {
     wire::Packet packet;
-    const int got = wire::receive_packet(socket_.get(), packet);
-    if (got == -EAGAIN) return;
-    if (got <= 0 || child_)
+    const RequestSocket::Got got = socket_.receive(packet);
+    if (got == RequestSocket::Got::nothing) return;
+    if (got == RequestSocket::Got::refused) return say_idle();
+    if (got == RequestSocket::Got::over || child_)
         over_ = true;  // the cell is gone, or breaks the protocol: with pid 1 everything here ends
     else
         start(std::move(packet));
@@ -134,24 +149,26 @@ void Init::on_socket() {
 
 void Init::start(wire::Packet packet) {
     wire::StartCommand command;
+    unique_fd record;
     std::vector<unique_fd> stdio;
-    if (!take_start(packet, command, record_, stdio)) {
+    if (!take_start(packet, command, record, stdio)) {
         over_ = true;
         return;
     }
+    record_.open(std::move(record));
     // Nobody would see that it is connected to somewhere else.
     if (!confinement_.facts.denials && plan_.own_network && have_network_socket(stdio))
         return refuse_start({Stage::seccomp, EACCES, "a socket as stdin, stdout or stderr"});
     if (const Outcome failure = confine_streams(stdio)) return refuse_start(*failure);
     if (command.cwd.empty()) command.cwd = plan_.workspace;
     cwd_ = command.cwd;
-    started_ = failed_ = stopping_ = exited_ = ending_ = false;
+    started_ = failed_ = stopping_ = exited_ = ending_ = settled_ = false;
     child_ = std::make_unique<Child>(std::move(command), std::move(stdio), settings_);
     int error = child_->start();
     if (error == 0) error = loop_.add(child_->channel(), [this] { on_channel(); });
-    if (error == 0) error = loop_.add(record_.get(), [this] { on_record(); });
+    if (error == 0) error = record_.watch([this] { on_record(); });
     if (error == 0) return;
-    send(wire::encode(wire::Failure{Stage::resources, -error, "clone"}));
+    record_.send(wire::encode(wire::Failure{Stage::resources, -error, "clone"}));
     over_ = true;
 }
 
@@ -168,8 +185,12 @@ Outcome Init::confine_streams(std::vector<unique_fd>& stdio) {
 
 /// Before there is a process.
 void Init::refuse_start(const wire::Failure& failure) {
-    send(wire::encode(failure));
-    record_.reset();
+    record_.send(wire::encode(failure));
+    record_.close();
+    say_idle();
+}
+
+void Init::say_idle() {
     if (wire::send_packet(socket_.get(), wire::encode_idle()) < 0) over_ = true;
 }
 
@@ -186,12 +207,12 @@ bool Init::on_channel() {
     if (progress == Child::Progress::failed) {
         failed_ = true;
         report_refused_start();
-        send(wire::encode(child_->failure()));
+        record_.send(wire::encode(child_->failure()));
     } else if (!std::exchange(started_, true)) {
         wire::Started message;
         message.monotonic_ns = child_->started_ns();
         message.pid = child_->pid();
-        send(wire::encode(message));
+        record_.send(wire::encode(message));
     }
     return true;
 }
@@ -219,6 +240,12 @@ void Init::on_notification() {
 }
 
 void Init::on_record() {
+    record_.flush();
+    if (record_) take_from_record();
+    if (child_ && settled_ && !record_.has_unsent()) become_idle();
+}
+
+void Init::take_from_record() {
     wire::Packet packet;
     const int got = wire::receive_packet(record_.get(), packet);
     if (got == -EAGAIN) return;
@@ -230,10 +257,9 @@ void Init::on_record() {
     if (got > 0 && wire::decode(packet.bytes, acknowledged))
         return supervisor_.on_acknowledged(acknowledged.id);
     wire::FindSocketHolder wanted;
-    if (got > 0 && wire::decode(packet.bytes, wanted)) return send(wire::encode(find_socket_holder(wanted)));
+    if (got > 0 && wire::decode(packet.bytes, wanted)) return record_.send(wire::encode(find_socket_holder(wanted)));
     // End of file, or not a host of ours: nobody waits for this command any more.
-    unwatch(record_.get());
-    record_.reset();
+    record_.close();
     end_everything();
 }
 
@@ -260,7 +286,8 @@ void Init::on_children() {
 void Init::reap() {
     int status = 0;
     rusage usage{};
-    for (pid_t pid; (pid = ::wait4(-1, &status, WNOHANG, &usage)) > 0;) {
+    pid_t pid;
+    while ((pid = ::wait4(-1, &status, WNOHANG, &usage)) > 0) {
         if (child_ && pid == child_->pid())
             leader_ended(status, usage);
         else if (supervisor_.on_child(pid))
@@ -268,7 +295,7 @@ void Init::reap() {
         else if (ending_ && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
             ++ended_.survivors_ended;
     }
-    if (errno == ECHILD) settle();
+    if (pid < 0 && errno == ECHILD) settle();
 }
 
 void Init::leader_ended(int wait_status, const rusage& usage) {
@@ -290,20 +317,23 @@ void Init::end_everything() {
 
 /// No process is left in this namespace but this one.
 void Init::settle() {
-    if (!child_ || !exited_) return;
+    if (!child_ || !exited_ || std::exchange(settled_, true)) return;
     supervisor_.report_folded();
-    if (!failed_) send(wire::encode(ended_));
-    become_idle();
-}
-
-void Init::become_idle() {
+    if (!failed_) record_.send(wire::encode(ended_));
     unwatch(child_->channel());
     unwatch(supervisor_.listener());
     supervisor_.detach();
-    if (record_) unwatch(record_.get());
-    record_.reset();
+    if (!record_.has_unsent()) become_idle();
+}
+
+/// To close the record socket earlier would lose what waits there.
+void Init::become_idle() {
+    record_.close();
     child_.reset();
-    if (supervisor_.is_spoiled() || wire::send_packet(socket_.get(), wire::encode_idle()) < 0) over_ = true;
+    if (supervisor_.is_spoiled())
+        over_ = true;
+    else
+        say_idle();
 }
 
 }  // namespace

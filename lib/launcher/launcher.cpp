@@ -1,6 +1,5 @@
 #include "launcher.hpp"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -9,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "launcher/cell.hpp"
@@ -38,7 +38,6 @@ bool Launcher::set_up() {
     if (loop_.open() < 0 || open_child_signals(child_signals_) < 0) return false;
     if (loop_.add(child_signals_.get(), [this] { on_children(); }) < 0) return false;
     if (loop_.add(control_.get(), [this] { on_control(); }) < 0) return false;
-    keep_spare();
     return loop_.add(host_.get(), [this] { host_gone_ = true; }) == 0;
 }
 
@@ -51,6 +50,9 @@ int Launcher::run() {
         graveyard_.clear();
         start_waiting();
     }
+    // Needed no more, while a look at what is to be ended needs two.
+    control_ = RequestSocket({});
+    host_.reset();
     end_all_descendants();
     return ready ? 0 : 1;
 }
@@ -61,22 +63,21 @@ void Launcher::follow_stops() {
     std::copy_if(stopping_.begin(), stopping_.end(), std::back_inserter(open),
                  [](const PlainCommand* command) { return command->wants_look(); });
     while (!open.empty()) {
-        const ProcessTable processes = look_at_processes(leaders_);
-        std::erase_if(open, [&](PlainCommand* command) { return command->follow(processes); });
+        std::optional<ProcessTable> processes;
+        const bool seen = look_at_processes(leaders_, processes) == 0;
+        std::erase_if(open, [&](PlainCommand* command) {
+            if (seen) return command->follow(*processes);
+            command->follow_unseen();
+            return true;
+        });
     }
 }
 
 void Launcher::on_control() {
     wire::Packet packet;
-    spare_.reset();
-    const int got = wire::receive_packet(control_.get(), packet);
-    if (got == -EMFILE) return refuse(packet);
-    keep_spare();
-    if (got == -EAGAIN) return;
-    if (got <= 0) {
-        host_gone_ = true;
-        return;
-    }
+    const RequestSocket::Got got = control_.receive(packet);
+    host_gone_ = host_gone_ || got == RequestSocket::Got::over;
+    if (got != RequestSocket::Got::request) return;
     switch (wire::type_of(packet.bytes)) {
         case wire::MessageType::start_command:
             return start_command(std::move(packet));
@@ -87,25 +88,11 @@ void Launcher::on_control() {
     }
 }
 
-/// However short descriptors are, there is room for one of a request: the one that an answer goes to.
-void Launcher::keep_spare() { spare_.reset(::fcntl(control_.get(), F_DUPFD_CLOEXEC, 3)); }
-
-void Launcher::refuse(wire::Packet& packet) {
-    if (!packet.fds.empty()) {
-        const wire::Failure failure{Stage::resources, EMFILE, "the launcher's descriptors"};
-        // A host that is gone needs no answer.
-        (void)wire::send_packet(packet.fds.front().get(), wire::encode(failure));
-    }
-    packet.fds.clear();
-    keep_spare();
-}
-
 void Launcher::start_command(wire::Packet packet) {
     wire::StartCommand command;
     unique_fd record;
     std::vector<unique_fd> stdio;
-    // Closing the record socket tells the host that this start is lost.
-    if (!take_start(packet, command, record, stdio)) return;
+    if (!take_start(packet, command, record, stdio)) return refuse_request(packet, EPROTO);
     PlainCommand::Owner owner;
     owner.stopping = [this](PlainCommand& stopping) { stopping_.insert(&stopping); };
     owner.done = [this](PlainCommand& ended) { bury(ended); };
@@ -138,7 +125,7 @@ void Launcher::bury(PlainCommand& ended) {
 
 void Launcher::make_cell(wire::Packet packet) {
     wire::MakeCell message;
-    if (packet.fds.size() != 1 || !wire::decode(packet.bytes, message)) return;
+    if (packet.fds.size() != 1 || !wire::decode(packet.bytes, message)) return refuse_request(packet, EPROTO);
     const unique_fd socket = std::move(packet.fds.front());
     if (const Outcome failure = fork_cell(std::move(message.plan), socket.get(), settings_.open_files))
         (void)wire::send_packet(socket.get(), wire::encode(*failure));  // a host that is gone needs no answer

@@ -9,6 +9,7 @@
 
 #include "launcher/event_loop.hpp"
 #include "launcher/plain_command.hpp"
+#include "launcher/request_socket.hpp"
 
 namespace sandpipe::launcher {
 
@@ -28,8 +29,6 @@ class Launcher {
     [[nodiscard]] bool is_quiet() const noexcept;  // nothing to look after but what descriptors tell
     void follow_stops();
     void on_control();
-    void keep_spare();
-    void refuse(wire::Packet& packet);
     void on_children();
     void reap_orphans();
     void bury(PlainCommand& ended);
@@ -37,10 +36,9 @@ class Launcher {
     void make_cell(wire::Packet packet);
     void start_waiting();
 
-    unique_fd control_;
+    RequestSocket control_;
     unique_fd host_;
     unique_fd child_signals_;
-    unique_fd spare_;
     EventLoop loop_;
     ChildSettings settings_;
     bool host_gone_ = false;

@@ -131,9 +131,4 @@ int make_mount_point(int root, std::string_view path, bool is_directory, Skeleto
     return 0;
 }
 
-std::string_view path_below(std::string_view place, std::string_view path) {
-    if (!wire::holds(place, path) || path.size() == place.size()) return {};
-    return path.substr(place == "/" ? 1 : place.size() + 1);
-}
-
 }  // namespace sandpipe::launcher

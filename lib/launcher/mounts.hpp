@@ -53,7 +53,4 @@ struct SkeletonModes {
 /// stays.
 [[nodiscard]] int make_mount_point(int root, std::string_view path, bool is_directory, SkeletonModes modes);
 
-/// `path` as seen from `place`, which holds it; "" if it does not, or is the place itself.
-[[nodiscard]] std::string_view path_below(std::string_view place, std::string_view path);
-
 }  // namespace sandpipe::launcher

@@ -10,6 +10,7 @@
 #include "launcher/initial_settings.hpp"
 #include "launcher/own_descriptor.hpp"
 #include "launcher/supervised_place.hpp"
+#include "sys/descriptors.hpp"
 
 namespace sandpipe::launcher {
 namespace {
@@ -48,20 +49,11 @@ bool read_all(int object, std::string& text) {
     return file && size <= kMostSettings;
 }
 
-int write_all(int file, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t put = ::write(file, text.data(), text.size());
-        if (put < 0) return -errno;
-        text.remove_prefix(static_cast<std::size_t>(put));
-    }
-    return 0;
-}
-
 /// Where nothing stood. No O_TMPFILE, which not every file system has.
 int make_file(int directory, const char* name, std::string_view text, mode_t mode) {
     const unique_fd file(::openat(directory, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
     if (!file) return -errno;
-    if (const int error = write_all(file.get(), text); error < 0) return error;
+    if (const int error = sys::write_all(file.get(), text); error < 0) return error;
     return ::fchmod(file.get(), mode) < 0 ? -errno : 0;
 }
 

@@ -35,10 +35,14 @@ int wait_status_of(const siginfo_t& info) {
 
 }  // namespace
 
+bool is_start(const wire::Packet& packet, wire::StartCommand& command) {
+    return packet.fds.size() == 4 && wire::decode(packet.bytes, command) && !command.programs.empty() &&
+           !command.argv.empty();
+}
+
 bool take_start(wire::Packet& packet, wire::StartCommand& command, unique_fd& record,
                 std::vector<unique_fd>& stdio) {
-    if (packet.fds.size() != 4 || !wire::decode(packet.bytes, command)) return false;
-    if (command.programs.empty() || command.argv.empty()) return false;
+    if (!is_start(packet, command)) return false;
     record = std::move(packet.fds[0]);
     for (std::size_t i = 1; i < 4; ++i) stdio.push_back(std::move(packet.fds[i]));
     return true;
@@ -155,6 +159,17 @@ bool PlainCommand::follow(const ProcessTable& processes) {
     }
     send_signals(tree);
     return !exited_ || settle(tree);
+}
+
+void PlainCommand::follow_unseen() {
+    if (reported_) return;
+    if (counts_survivors_ && killing_ns_ == 0) signal_all(SIGKILL);
+    const std::int64_t now = monotonic_ns();
+    next_look_ns_ = now + kLookNs;
+    if (killing_ns_ == 0) return;
+    signal_group(child_.pid(), SIGKILL);
+    ended_.abandoned = exited_ && now - killing_ns_ > kMostEndingNs;
+    if (ended_.abandoned) report_end();
 }
 
 /// After the look: some of those that left the group are known only as long as their parents live.

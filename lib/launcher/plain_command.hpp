@@ -12,7 +12,9 @@
 
 namespace sandpipe::launcher {
 
-/// Takes a StartCommand apart: its message and record, stdin, stdout, stderr. False for anything malformed.
+/// False for anything but a well-formed StartCommand with its four descriptors.
+[[nodiscard]] bool is_start(const wire::Packet& packet, wire::StartCommand& command);
+/// Takes one apart: its message and record, stdin, stdout, stderr. False, with nothing taken: it is none.
 [[nodiscard]] bool take_start(wire::Packet& packet, wire::StartCommand& command, unique_fd& record,
                               std::vector<unique_fd>& stdio);
 
@@ -43,6 +45,9 @@ class PlainCommand {
     [[nodiscard]] bool wants_look() const noexcept;
     /// Goes on with the stop by a look that is newer than what made it wanted. False: wants another one at once.
     [[nodiscard]] bool follow(const ProcessTable& processes);
+    /// Goes on as far as one can who sees no processes: what is to be killed dies as far as it is in the group, and
+    /// nothing is taken for ended but the leader.
+    void follow_unseen();
 
   private:
     [[nodiscard]] bool may_try_again();

@@ -7,7 +7,9 @@
 
 namespace sandpipe::launcher {
 
-/// /proc/PID/`name` as it is now; "" where it cannot be read.
+/// /proc/PID/`name` as it is now. 0 or -errno.
+[[nodiscard]] int read_proc_file(pid_t pid, const char* name, std::string& content);
+/// The same; "" where it cannot be read.
 [[nodiscard]] std::string read_proc_file(pid_t pid, const char* name);
 
 /// /proc/PID/stat (proc(5)), as far as it matters here.
@@ -21,7 +23,7 @@ struct ProcessStat {
     [[nodiscard]] bool dead() const noexcept { return state == 'Z' || state == 'X'; }
 };
 
-/// False for a process that has gone.
-[[nodiscard]] bool read_stat(pid_t pid, ProcessStat& stat);
+/// 0 or -errno; -ESRCH for a process that has gone.
+[[nodiscard]] int read_stat(pid_t pid, ProcessStat& stat);
 
 }  // namespace sandpipe::launcher

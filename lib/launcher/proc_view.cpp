@@ -3,6 +3,7 @@
 #include <linux/mount.h>
 
 #include "launcher/mounts.hpp"
+#include "wire/access_rules.hpp"
 #include "wire/hidden_facts.hpp"
 
 namespace sandpipe::launcher {
@@ -33,7 +34,7 @@ int treat(int proc, const std::string& name, ProcTreatment treatment, const Mask
 int carry_out(int proc, const wire::MountOp& op, const Masks& masks) {
     if (!is_possible_in_proc(op)) return -EOPNOTSUPP;
     const bool hidden = op.step == wire::MountStep::mask;
-    return treat(proc, std::string(path_below(kProc, op.path)),
+    return treat(proc, std::string(wire::relative_to(kProc, op.path)),
                  hidden ? ProcTreatment::hide : ProcTreatment::read_only, masks);
 }
 

@@ -1,46 +1,60 @@
 #include "processes.hpp"
 
-#include <dirent.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
+#include <utility>
+#include <vector>
 
 #include "launcher/child.hpp"
 #include "launcher/command_mark.hpp"
 #include "launcher/proc_file.hpp"
 #include "sys/descriptors.hpp"
+#include "sys/directory.hpp"
 #include "sys/raw_syscall.hpp"
 
 namespace sandpipe::launcher {
 namespace {
 
-bool read_facts(pid_t pid, ProcessFacts& facts) {
+int read_facts(pid_t pid, ProcessFacts& facts) {
     ProcessStat stat;
-    if (!read_stat(pid, stat)) return false;
+    if (const int error = read_stat(pid, stat); error < 0) return error;
     facts = {pid, stat.parent, stat.group, stat.start_time, stat.dead()};
-    return true;
+    return 0;
 }
 
-std::vector<ProcessFacts> all_processes() {
-    std::vector<ProcessFacts> result;
-    DIR* directory = ::opendir("/proc");
-    if (!directory) return result;
-    while (const dirent* entry = ::readdir(directory)) {
+int look_at_all(std::vector<ProcessFacts>& all) {
+    const sys::Directory directory(::opendir("/proc"));
+    if (!directory) return -errno;
+    errno = 0;
+    while (const dirent* entry = ::readdir(directory.get())) {
         const int pid = std::atoi(entry->d_name);
         ProcessFacts facts;
-        if (pid > 0 && read_facts(pid, facts)) result.push_back(facts);
+        const int error = pid > 0 ? read_facts(pid, facts) : -ESRCH;
+        if (error == 0) all.push_back(facts);
+        if (sys::is_shortage(-error)) return error;
+        errno = 0;
     }
-    ::closedir(directory);
-    return result;
+    return -errno;
 }
 
 }  // namespace
 
-ProcessTable look_at_processes(const std::unordered_set<pid_t>& leaders) {
-    return {all_processes(), ::getpid(), leaders, mark_of};
+int look_at_processes(const std::unordered_set<pid_t>& leaders, std::optional<ProcessTable>& table) {
+    std::vector<ProcessFacts> all;
+    int error = look_at_all(all);
+    if (error < 0) return error;
+    const auto mark_of = [&error](pid_t pid) {
+        rlim_t mark = 0;
+        if (const int unread = read_mark(pid, mark); sys::is_shortage(-unread)) error = unread;
+        return mark;
+    };
+    ProcessTable seen(all, ::getpid(), leaders, mark_of);
+    if (error == 0) table = std::move(seen);
+    return error;
 }
 
 void signal_group(pid_t leader, int signal) noexcept {
@@ -52,7 +66,7 @@ void signal_group(pid_t leader, int signal) noexcept {
 void signal_process(const ProcessFacts& process, int signal) {
     unique_fd pidfd;
     ProcessFacts now;
-    if (sys::open_pidfd(process.pid, pidfd) < 0 || !read_facts(process.pid, now)) return;
+    if (sys::open_pidfd(process.pid, pidfd) < 0 || read_facts(process.pid, now) < 0) return;
     if (now.start_time == process.start_time)
         sys::raw_syscall(SYS_pidfd_send_signal, pidfd.get(), signal, 0, 0);
 }
@@ -65,7 +79,9 @@ void end_all_descendants() {
     for (const std::int64_t end = monotonic_ns() + 1'000'000'000; monotonic_ns() < end;) {
         // Our own children cannot be given another number before we reap them; what is below them becomes
         // ours.
-        for (const ProcessFacts& facts : all_processes())
+        std::vector<ProcessFacts> all;
+        (void)look_at_all(all);  // again in a moment, whatever was missed
+        for (const ProcessFacts& facts : all)
             if (!facts.dead && facts.parent == ::getpid()) ::kill(facts.pid, SIGKILL);
         while (::waitpid(-1, nullptr, WNOHANG) > 0) {
         }

@@ -17,11 +17,11 @@ constexpr int kMaxLinks = 40;  // path_resolution(7)
 
 bool is_special(std::string_view name) { return name == "." || name == ".." || name == "/"; }
 
+}  // namespace
+
 std::string join(const std::string& place, const std::string& name) {
     return place == "/" ? place + name : place + '/' + name;
 }
-
-}  // namespace
 
 struct Resolver::Link {
     bool magic = false;  // leads to an object, not by a text

@@ -66,4 +66,7 @@ class Resolver {
 /// name below it, or a symbolic link on the way. What cannot be looked at counts.
 [[nodiscard]] bool brings_along(const Spot& spot, std::string_view tail);
 
+/// The place of `name` in the directory at `place`.
+[[nodiscard]] std::string join(const std::string& place, const std::string& name);
+
 }  // namespace sandpipe::launcher

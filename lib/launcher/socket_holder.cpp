@@ -1,24 +1,20 @@
 #include "launcher/socket_holder.hpp"
 
-#include <dirent.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "launcher/proc_file.hpp"
+#include "sys/directory.hpp"
 
 namespace sandpipe::launcher {
 namespace {
 
-struct CloseDirectory {
-    void operator()(DIR* directory) const { ::closedir(directory); }
-};
-using Directory = std::unique_ptr<DIR, CloseDirectory>;
+using sys::Directory;
 
 /// The inode in a line of /proc/net/tcp or tcp6 if it is the socket that is wanted, else 0. Addresses are printed
 /// as 32-bit words of the machine; an IPv4 address mapped to IPv6 is the last of four.

@@ -158,7 +158,9 @@ Answer Attempt::change_mode() {
     Resolver resolver(caller_);
     Spot spot;
     if (const int error = find_changed(resolver, spot); error < 0) return unreachable(resolver, error);
+    const bool by_number = call_.row->number == __NR_fchmod;
     return settle(judge_mode(rules_, site_of(spot), call_.mode), spot, {}, [&] {
+        if (by_number && caller_.is_path_only(call_.directory)) return -EBADF;
         return result_of(::chmod(OwnDescriptor(spot.object.get()).path(), call_.mode & 07777));
     });
 }

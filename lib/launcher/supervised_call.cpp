@@ -3,7 +3,11 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstddef>
+#include <cstring>
 
 #include "launcher/judge.hpp"
 
@@ -14,10 +18,17 @@ int directory_argument(const seccomp_data& data, std::int8_t position) {
     return position < 0 ? AT_FDCWD : static_cast<int>(data.args[position]);
 }
 
+/// As openat2(2) has it: what a longer one says beyond this version must be nothing. Where it is more, the kernel may
+/// answer.
 int read_how(const seccomp_data& data, const Caller& caller, open_how& how) {
-    // A longer one asks for something that this version does not know; the kernel may answer.
-    if (data.args[3] != sizeof how) return -E2BIG;
-    return caller.read(data.args[2], &how, sizeof how);
+    std::array<char, 4096> given;
+    const std::uint64_t size = data.args[3];
+    if (size < sizeof how) return -EINVAL;
+    if (size > given.size()) return -E2BIG;
+    if (const int error = caller.read(data.args[2], given.data(), size); error < 0) return error;
+    std::memcpy(&how, given.data(), sizeof how);
+    const auto is_set = [](char byte) { return byte != 0; };
+    return std::any_of(given.begin() + sizeof how, given.begin() + static_cast<std::ptrdiff_t>(size), is_set) ? -E2BIG : 0;
 }
 
 int read_open_flags(const seccomp_data& data, const Caller& caller, Call& call) {

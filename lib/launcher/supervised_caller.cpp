@@ -92,6 +92,12 @@ int Caller::open_descriptor(int number, unique_fd& object) const {
     return error == -ENOENT ? -EBADF : error;
 }
 
+bool Caller::is_path_only(int number) const {
+    int flags = 0;
+    parse_field(read_start(ProcPath(thread_, ("fdinfo/" + std::to_string(number)).c_str())), "flags:", 8, flags);
+    return (flags & O_PATH) != 0;
+}
+
 int Caller::root_mount(std::uint64_t& mount, std::uint64_t& inode) const {
     return mount_of(ProcPath(thread_, "root").c_str(), mount, inode);
 }

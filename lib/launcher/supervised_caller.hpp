@@ -23,6 +23,8 @@ class Caller {
     [[nodiscard]] int open_start(int directory, unique_fd& start) const;
     /// What descriptor `number` of the caller refers to.
     [[nodiscard]] int open_descriptor(int number, unique_fd& object) const;
+    /// Whether that descriptor is one of O_PATH, which most calls refuse (open(2)).
+    [[nodiscard]] bool is_path_only(int number) const;
     /// Its root, for comparison with the supervisor's own.
     [[nodiscard]] int root_mount(std::uint64_t& mount, std::uint64_t& inode) const;
 

@@ -108,6 +108,7 @@ SocketAnswer SocketSupervisor::connect(const seccomp_notif& notification, const 
                                        const SocketAddress& address, const StillWaiting& still_waiting) {
     Connector::Request request;
     request.cookie = notification.id;
+    request.thread = caller.thread();
     request.address = address;
     int family = 0;
     int error = take_socket(caller, static_cast<int>(notification.data.args[0]), request.socket);

@@ -125,6 +125,15 @@ void Supervisor::handle_socket(const NotifiedCall& row, const seccomp_notif& not
     }
 }
 
+void Supervisor::look_for_signals() {
+    opens_.calls().end_interrupted();
+    sockets_.connector().calls().end_interrupted();
+}
+
+bool Supervisor::waits_for_others() noexcept {
+    return opens_.calls().has_waiting() || sockets_.connector().calls().has_waiting();
+}
+
 bool Supervisor::on_child(pid_t pid) {
     const auto on_open = [this](std::uint64_t cookie, const Call& call, unique_fd file, int error) {
         on_opened(cookie, call, std::move(file), error);

@@ -70,6 +70,9 @@ class Supervisor {
     void on_notification(bool started);
     /// A child of this process has been reaped: true if it worked for a call, which ends now.
     bool on_child(pid_t pid);
+    /// To be called every few milliseconds while something `waits_for_others`: signals end what they would end.
+    void look_for_signals();
+    [[nodiscard]] bool waits_for_others() noexcept;
     /// Then this process must not serve another command (WaitingOpens).
     [[nodiscard]] bool is_spoiled() const noexcept { return opens_.is_spoiled(); }
     /// Tells the host of the refused calls that no Denial has stood for yet. To be called at the command's end.

@@ -1,15 +1,13 @@
 #include "launcher/tree_search.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "sys/directory.hpp"
 #include "wire/glob.hpp"
 
 namespace sandpipe::launcher {
@@ -17,23 +15,13 @@ namespace {
 
 constexpr std::size_t kMaxEntries = 100'000;
 
-struct CloseDirectory {
-    void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
-using Directory = std::unique_ptr<DIR, CloseDirectory>;
+using sys::Directory;
 
 Directory open_directory(int parent, const std::string& name) {
     const int fd = ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     Directory directory(fd < 0 ? nullptr : ::fdopendir(fd));
     if (fd >= 0 && !directory) ::close(fd);
     return directory;
-}
-
-bool is_directory(DIR* parent, const dirent& entry) {
-    if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_DIR;
-    struct stat found {};
-    return ::fstatat(::dirfd(parent), entry.d_name, &found, AT_SYMLINK_NOFOLLOW) < 0 ||
-           S_ISDIR(found.st_mode);
 }
 
 class TreeSearch {
@@ -64,7 +52,7 @@ class TreeSearch {
             if (match.matched != wire::GlobMatch::kNone && !below.empty()) return true;
             deeper = match.open;
         }
-        return deeper && is_directory(parent, entry) && matches_in(::dirfd(parent), entry.d_name, place);
+        return deeper && sys::is_directory(parent, entry, true) && matches_in(::dirfd(parent), entry.d_name, place);
     }
 
     const wire::AccessRule& rule_;

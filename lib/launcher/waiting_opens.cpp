@@ -26,7 +26,7 @@ int WaitingOpens::start(const seccomp_notif& notification, const Call& call, uni
     const auto waiting = std::make_shared<Waiting>(call, std::move(fifo));
     const std::uint64_t flags = (call.how.flags & ~std::uint64_t{O_CREAT | O_NOFOLLOW}) | O_CLOEXEC;
     return opens_.start(
-        {notification.id, SYS_openat, {AT_FDCWD, sys::word(waiting->path.path()), static_cast<long>(flags), 0}, waiting});
+        {notification.id, static_cast<pid_t>(notification.pid), SYS_openat, {AT_FDCWD, sys::word(waiting->path.path()), static_cast<long>(flags), 0}, waiting});
 }
 
 bool WaitingOpens::on_child(pid_t pid, const Done& done) {

@@ -21,6 +21,7 @@ class WaitingOpens {
     /// A child of this process has been reaped. True if it was one of ours: `done` gets the open file, or -errno.
     using Done = std::function<void(std::uint64_t cookie, const Call& call, unique_fd file, int error)>;
     bool on_child(pid_t pid, const Done& done);
+    [[nodiscard]] const BlockingCalls& calls() const noexcept { return opens_; }
     /// Ends the waiting for calls that nobody waits for any more.
     void end_unless(const std::function<bool(std::uint64_t cookie)>& still_waiting) const { opens_.end_unless(still_waiting); }
     /// Whether this process may have a descriptor that it does not know of, because a child was killed just when it got one.

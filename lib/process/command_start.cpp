@@ -113,6 +113,8 @@ void CommandCore::begin() {
 
 void CommandCore::on_place() {
     if (settled_) return;
+    // Before the files of its streams are touched.
+    if (const auto failure = certain_failure(request_)) return on_start_failed(*failure);
     StdioPlan stdio = plan_stdio(fields_);
     if (!stdio.failure && fields_.session) stdio.failure = find_way_out(stdio);
     if (stdio.failure) return on_start_failed(*stdio.failure);

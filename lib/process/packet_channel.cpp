@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -16,7 +17,7 @@ namespace sandpipe::detail {
 using Lock = std::lock_guard<std::mutex>;
 
 PacketChannel::PacketChannel(const asio::any_io_executor& executor, unique_fd socket)
-    : socket_(std::in_place, executor), retry_(std::in_place, executor) {
+    : owner_(::getpid()), socket_(std::in_place, executor), retry_(std::in_place, executor) {
     if (const std::error_code error = adopt(*socket_, socket)) throw std::system_error(error, "epoll");
 }
 
@@ -37,7 +38,7 @@ void PacketChannel::flush() {
         for (const unique_fd& fd : queue_.front().fds) fds.push_back(fd.get());
         const int error = wire::send_packet(socket_->native_handle(), queue_.front().bytes, fds);
         if (error == -EAGAIN || error == -ETOOMANYREFS) return wait_to_send(error == -ETOOMANYREFS);
-        if (sys::is_shortage(-error)) refuse(queue_.front(), -error);
+        if (sys::is_shortage(-error) || error == -E2BIG) refuse(queue_.front(), -error);
         // A packet that cannot be sent at all closes its descriptors: its command is lost, the next may pass.
         queue_.pop_front();
     }
@@ -98,7 +99,8 @@ bool PacketChannel::alive() {
 
 void PacketChannel::shut_down() noexcept {
     const Lock lock(mutex_);
-    if (socket_) ::shutdown(socket_->native_handle(), SHUT_RDWR);
+    // In a forked child the socket is the parent's too, and what is below it is not ours to end.
+    if (socket_ && ::getpid() == owner_) ::shutdown(socket_->native_handle(), SHUT_RDWR);
 }
 
 void PacketChannel::release_io() noexcept {

@@ -6,6 +6,8 @@
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/steady_timer.hpp>
 
+#include <sys/types.h>
+
 #include <deque>
 #include <functional>
 #include <memory>
@@ -37,7 +39,8 @@ class PacketChannel : public std::enable_shared_from_this<PacketChannel> {
     void receive(OnPacket on_packet);
     /// Whether the other side still holds its end. Looks, and does not wait.
     [[nodiscard]] bool alive();
-    /// Safe from any thread, also when the context does not run: the other side sees end of file.
+    /// Safe from any thread, also when the context does not run: the other side sees end of file. Nothing in a forked
+    /// child of the process that opened it.
     void shut_down() noexcept;
     /// Gives up the I/O objects. For the shutdown of their context.
     void release_io() noexcept;
@@ -54,6 +57,7 @@ class PacketChannel : public std::enable_shared_from_this<PacketChannel> {
     void wait_to_send(bool descriptors_under_way);
     void on_readable(const OnPacket& on_packet);
 
+    const pid_t owner_;  // this process, and no child that it forks
     std::mutex mutex_;
     std::optional<asio::posix::stream_descriptor> socket_;
     std::optional<asio::steady_timer> retry_;

@@ -76,6 +76,10 @@ std::string size_hint(const wire::StartCommand& request) {
            " pass data by stdin or a file";
 }
 
+// The most that the kernel gives a new program's strings and the pointers to them, whatever the stack limit is: three
+// quarters of the 8 MiB that its own is by default (bprm_stack_limits in fs/exec.c; execve(2)).
+constexpr std::uint64_t kMostArgumentBytes = 6 * 1024 * 1024;
+
 /// Where the program may be all the same.
 std::string passed_over(const wire::Failure& failure) {
     if (failure.passed_over.empty()) return {};
@@ -150,6 +154,14 @@ std::vector<std::string> candidates(const std::string& program, const std::vecto
         if (end == std::string_view::npos) return found;
         rest.remove_prefix(end + 1);
     }
+}
+
+std::optional<wire::Failure> certain_failure(const wire::StartCommand& request) {
+    if (request.cwd.size() >= PATH_MAX) return wire::Failure{Stage::cwd, ENAMETOOLONG, request.cwd};
+    const std::uint64_t strings = request.argv.size() + request.env.size();
+    if (total(request.argv) + total(request.env) + strings * sizeof(char*) > kMostArgumentBytes)
+        return wire::Failure{Stage::arguments, E2BIG, request.argv.front()};
+    return {};
 }
 
 std::string start_hint(const wire::Failure& failure, const wire::StartCommand& request) {

@@ -2,6 +2,7 @@
 
 #include <sandpipe/invocation.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ void check_invocation(const InvocationFields& fields);
 
 /// The value of `name` in a block of "NAME=VALUE"; nullptr if it is not there.
 [[nodiscard]] const char* find_variable(const std::vector<std::string>& env, std::string_view name);
+
+/// What the kernel says to this request whatever else it finds, because of its size: such a one is not sent, for what
+/// serves all commands need not take it in. What only may be too much is the kernel's to say.
+[[nodiscard]] std::optional<wire::Failure> certain_failure(const wire::StartCommand& request);
 
 /// A remedy for a failed start, for the user. Looks at sizes and names only; starts nothing.
 [[nodiscard]] std::string start_hint(const wire::Failure& failure, const wire::StartCommand& request);

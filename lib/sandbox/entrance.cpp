@@ -143,6 +143,8 @@ void Entrance::wait_for_relay() {
                               [self = shared_from_this()](const std::error_code& error) {
                                   if (error) return;
                                   const Lock lock(self->mutex_);
+                                  // Closed since it became readable.
+                                  if (!self->listener_) return;
                                   self->waiting_ = false;
                                   self->accept_relays();
                                   self->look_after();

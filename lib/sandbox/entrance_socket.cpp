@@ -39,6 +39,7 @@ int EntranceSocket::open_in(const std::string& directory) {
     std::string name = directory + "/sandpipe-XXXXXX";
     if (!::mkdtemp(name.data())) return -errno;
     directory_ = name;
+    owner_ = ::getpid();
     if (const int error = bind_to(directory_ + kSocketName); error < 0) return error;
     if (const int error = sys::open_file((directory_ + kSocketName).c_str(), O_PATH | O_NOFOLLOW, 0, inode_); error < 0)
         return error;
@@ -61,7 +62,7 @@ int EntranceSocket::bind_to(const std::string& path) {
 }
 
 void EntranceSocket::remove_names() noexcept {
-    if (directory_.empty()) return;
+    if (directory_.empty() || ::getpid() != owner_) return;
     ::unlink((directory_ + kSocketName).c_str());
     ::rmdir(directory_.c_str());
     directory_.clear();

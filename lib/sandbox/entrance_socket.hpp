@@ -2,6 +2,8 @@
 
 #include <sandpipe/unique_fd.hpp>
 
+#include <sys/types.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +41,7 @@ class EntranceSocket {
     unique_fd inode_;      // O_PATH of the socket's own inode
     unique_fd published_;  // another one, whose number is the address
     std::string directory_;
+    pid_t owner_ = -1;  // whose the names are: a forked child lets them be
 };
 
 }  // namespace sandpipe

@@ -28,22 +28,20 @@ int lift_both(unique_fd& first, unique_fd& second) noexcept {
     return error < 0 ? error : lift(second);
 }
 
-/// Without the signal that would come beyond RLIMIT_FSIZE.
-int write_all(int fd, const char* bytes, std::size_t size) noexcept {
+}  // namespace
+
+int write_all(int fd, std::string_view bytes) noexcept {
     HeldSignal too_large(SIGXFSZ);
-    while (size > 0) {
-        const ssize_t written = ::write(fd, bytes, size);
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(fd, bytes.data(), bytes.size());
         if (written < 0 && errno == EINTR) continue;
         const int error = written < 0 ? errno : 0;
         if (error == EFBIG) too_large.take();
         if (error != 0) return -error;
-        bytes += written;
-        size -= static_cast<std::size_t>(written);
+        bytes.remove_prefix(static_cast<std::size_t>(written));
     }
     return 0;
 }
-
-}  // namespace
 
 bool is_shortage(int error) noexcept {
     return error == EAGAIN || error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
@@ -89,8 +87,7 @@ int make_sealed_memfd(const char* name, const void* bytes, std::size_t size, boo
     if (fd < 0) return -errno;
     memfd.reset(fd);
     if (const int error = lift(memfd); error < 0) return error;
-    if (const int error = write_all(memfd.get(), static_cast<const char*>(bytes), size); error < 0)
-        return error;
+    if (const int error = write_all(memfd.get(), {static_cast<const char*>(bytes), size}); error < 0) return error;
     if (::lseek(memfd.get(), 0, SEEK_SET) < 0) return -errno;
     return result_of(
         ::fcntl(memfd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL));

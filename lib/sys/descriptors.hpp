@@ -3,6 +3,7 @@
 #include <sandpipe/unique_fd.hpp>
 
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 namespace sandpipe::sys {
@@ -33,6 +34,8 @@ struct SocketPair {
 /// where the kernel knows it.
 [[nodiscard]] int make_sealed_memfd(const char* name, const void* bytes, std::size_t size, bool executable,
                                     unique_fd& memfd) noexcept;
+/// To a file, without the signal that would come beyond RLIMIT_FSIZE.
+[[nodiscard]] int write_all(int fd, std::string_view bytes) noexcept;
 [[nodiscard]] int open_pidfd(int pid, unique_fd& pidfd) noexcept;
 [[nodiscard]] int open_file(const char* path, int flags, unsigned mode, unique_fd& file) noexcept;
 [[nodiscard]] int set_nonblocking(int fd) noexcept;

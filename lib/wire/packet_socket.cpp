@@ -20,8 +20,6 @@ namespace {
 
 // Stands in place of a message whose body is in the packet's last descriptor.
 constexpr std::uint32_t kDetached = 0x64657461;
-// No message is larger than argv and environment can be (execve(2): 6 MiB) with room for a policy.
-constexpr off_t kMaxBodyBytes = 64 * 1024 * 1024;
 
 union ControlBuffer {
     cmsghdr align;
@@ -50,6 +48,7 @@ int send_one(int socket, std::string_view bytes, std::span<const int> fds) {
 }
 
 int send_detached(int socket, std::string_view bytes, std::span<const int> fds) {
+    if (bytes.size() > kMaxBodyBytes) return -E2BIG;
     unique_fd body;
     if (const int error = sys::make_sealed_memfd("sandpipe-message", bytes.data(), bytes.size(), false, body);
         error < 0)
@@ -79,7 +78,8 @@ int read_body(Packet& packet) {
     packet.fds.pop_back();
     struct stat facts;
     if (::fstat(body.get(), &facts) < 0) return -errno;
-    if (!S_ISREG(facts.st_mode) || facts.st_size > kMaxBodyBytes) return -EPROTO;
+    if (!S_ISREG(facts.st_mode)) return -EPROTO;
+    if (facts.st_size > static_cast<off_t>(kMaxBodyBytes)) return -E2BIG;
     packet.bytes.resize(static_cast<std::size_t>(facts.st_size));
     std::size_t done = 0;
     while (done < packet.bytes.size()) {

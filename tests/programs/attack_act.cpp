@@ -36,6 +36,18 @@ int by_openat2(const char* path, unsigned long long flags) {
     return static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how));
 }
 
+/// As a program built for a newer kernel does; `more` is what it asks for that this one may not know.
+int by_longer_openat2(const char* path, unsigned long long flags, char more) {
+    struct {
+        open_how how;
+        char rest[40];
+    } how{};
+    how.how.flags = flags;
+    how.how.mode = flags & O_CREAT ? 0644 : 0;
+    how.rest[39] = more;
+    return static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how));
+}
+
 int read_one(int fd) {
     char byte;
     return fd < 0 || ::read(fd, &byte, 1) < 0 ? -1 : 0;
@@ -79,6 +91,8 @@ int act(const Args& a) {
     if (verb == "create_read") return ::open(p, O_RDONLY | O_CREAT, 0644);
     if (verb == "creat") return ::creat(p, 0644);
     if (verb == "openat2") return by_openat2(p, O_WRONLY);
+    if (verb == "longer_openat2_create") return by_longer_openat2(p, O_WRONLY | O_CREAT, 0);
+    if (verb == "unknown_openat2_create") return by_longer_openat2(p, O_WRONLY | O_CREAT, 1);
     if (verb == "openat2_create") return by_openat2(p, O_WRONLY | O_CREAT);
     if (verb == "write_handle") return reopened(p, O_WRONLY);
     if (verb == "write_below") return below(p, q, O_WRONLY);
@@ -95,6 +109,7 @@ int act(const Args& a) {
     if (verb == "rmdir") return ::rmdir(p);
     if (verb == "truncate") return ::truncate(p, 3);
     if (verb == "chmod") return ::chmod(p, 0750);
+    if (verb == "chmod_handle") return ::fchmod(::open(p, O_PATH), 0750);
     if (verb == "chmod_fd") return ::fchmod(::open(p, O_RDONLY), 0750);
     if (verb == "chown") return ::chown(p, ::getuid(), ::getgid());
     if (verb == "chown_fd") return ::fchown(::open(p, O_RDONLY), ::getuid(), ::getgid());

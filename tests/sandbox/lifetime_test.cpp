@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/sandbox_fixture.hpp"
@@ -112,6 +113,18 @@ TEST_F(Lifetime, ClosingASessionEndsItsCommands) {
     EXPECT_TRUE(ran.result.cause == Cause::cancelled || ran.result.cause == Cause::lost)
         << to_string(ran.result.cause);
     expect_gone(token);
+}
+
+TEST_F(Lifetime, AForkedChildEndsNothingOfItsParents) {
+    Session session = open();
+    EXPECT_EQ(session.sh("echo first").out, "first\n");
+    const pid_t child = ::fork();
+    if (child == 0) {
+        { const Session dropped = std::move(session); }
+        ::_exit(0);
+    }
+    ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+    EXPECT_EQ(session.sh("echo next").out, "next\n");
 }
 
 TEST_F(Lifetime, AnAbandonedStreamEndsItsCommand) {

@@ -77,6 +77,53 @@ TEST_F(UnixSockets, OfTheHostAreOutOfReachAndThatIsSaid) {
     }
 }
 
+TEST_F(UnixSockets, SignalHandlersRunWhileAConnectWaits) {
+    Session session = open();
+    const std::string program = R"(
+import os, signal, socket, sys, time
+def fill(family, address):
+    server = socket.socket(family)
+    server.bind(address)
+    server.listen(0)
+    kept = []
+    for i in range(4):
+        kept.append(socket.socket(family))
+        kept[-1].setblocking(False)
+        kept[-1].connect_ex(server.getsockname())
+    if family == socket.AF_INET: time.sleep(.2)
+    return server, kept
+def give_up(*ignored): raise TimeoutError()
+def note(*ignored): notes.append(1)
+for family, address in ((socket.AF_UNIX, 'full'), (socket.AF_INET, ('127.0.0.1', 0))):
+    server, kept = fill(family, address)
+    signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, .3)
+    try:
+        socket.socket(family).connect(server.getsockname())
+        print('connected')
+    except TimeoutError:
+        print('gave up')
+    notes = []
+    signal.signal(signal.SIGALRM, note)
+    signal.siginterrupt(signal.SIGALRM, False)
+    signal.setitimer(signal.ITIMER_REAL, .3)
+    if os.fork() == 0:
+        time.sleep(1)
+        for i in range(4):
+            server.settimeout(5)
+            server.accept()
+        time.sleep(5)
+        os._exit(0)
+    patient = socket.socket(family)
+    patient.connect(server.getsockname())
+    print('connected', len(notes))
+    sys.stdout.flush()
+os.unlink('full')
+)";
+    const Ran ran = session.run(Session::python_command(program).timeout(std::chrono::seconds(30)));
+    EXPECT_EQ(ran.out, "gave up\nconnected 1\ngave up\nconnected 1\n") << ran.err;
+}
+
 TEST_F(UnixSockets, EverySpellingLeadsToTheSameSocket) {
     const HostListener listener(at("o/s"));
     host("ln -s ../o/s w/link; ln -s .. w/up");

@@ -49,6 +49,23 @@ TEST_F(Writes, OutsideTheRootsEveryActFailsWithErofs) {
     expect_acts(session, "EROFS|EOPNOTSUPP|EACCES", at("o"), {"unnamed @"});
 }
 
+TEST_F(Writes, AnOpenHowOfANewerKernelIsTakenWhereItAsksForNothingNew) {
+    expect_changes({"+ w/n1"});
+    Session session = open();
+    expect_acts(session, "ok", at("w"), {"longer_openat2_create @/n1", "longer_openat2_create @/file"});
+    expect_acts(session, "E2BIG", at("w"), {"unknown_openat2_create @/n2", "unknown_openat2_create @/file"});
+    const Ran ran = session.attack("attack_act", {"longer_openat2_create", at("o/n1")});
+    EXPECT_EQ(ran.out, "EROFS\n");
+    EXPECT_EQ(ran.denied(), std::vector<std::string>{"open " + at("o/n1") + " EROFS"});
+}
+
+TEST_F(Writes, AHandleThatOnlyStandsForAPathChangesNoMode) {
+    ignore_below("w");
+    Session session = open();
+    expect_acts(session, "EBADF", at("w"), {"chmod_handle @/file", "chmod_handle @/dir"});
+    expect_acts(session, "ok", at("w"), {"chmod_fd @/file", "chmod_fd @/dir"});
+}
+
 TEST_F(Writes, ReadingOutsideTheRootsWorks) {
     Session session = open();
     expect_acts(

@@ -42,6 +42,25 @@ TEST(FindVariable, TakesWholeNamesOnly) {
     EXPECT_EQ(find_variable(env, "PAT"), nullptr);
 }
 
+TEST(CertainFailure, IsOnlyWhatTheKernelNeverTakes) {
+    constexpr std::size_t kMost = 6 * 1024 * 1024;
+    wire::StartCommand request;
+    request.argv = {"x", std::string(kMost - 2 - 1 - 3 * sizeof(char*) - 2, 'x')};
+    request.env = {"E"};
+    EXPECT_FALSE(certain_failure(request));
+    request.env = {"EE"};
+    ASSERT_TRUE(certain_failure(request));
+    EXPECT_EQ(certain_failure(request)->stage, Stage::arguments);
+    EXPECT_EQ(certain_failure(request)->error, E2BIG);
+    request.argv = {"x"};
+    request.cwd = std::string(4095, '/');
+    EXPECT_FALSE(certain_failure(request));
+    request.cwd += '/';
+    ASSERT_TRUE(certain_failure(request));
+    EXPECT_EQ(certain_failure(request)->stage, Stage::cwd);
+    EXPECT_EQ(certain_failure(request)->error, ENAMETOOLONG);
+}
+
 InvocationFields good() { return command("true").fields(); }
 
 void expect_refused(const InvocationFields& fields, const std::string& named) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -93,6 +94,17 @@ TEST_F(PacketSocket, ABodyThatIsNoFileIsAnError) {
     EXPECT_EQ(receive(), -EPROTO) << "without any";
     ASSERT_EQ(send(stub, {pipe.read_end.get()}), 0);
     EXPECT_EQ(receive(), -EPROTO) << "a pipe would block";
+}
+
+TEST_F(PacketSocket, ABodyThatIsTooLargeIsToldApartByBothEnds) {
+    EXPECT_EQ(send(std::string(kMaxBodyBytes + 1, 'x'), {pair_.first.get()}), -E2BIG);
+    EXPECT_EQ(receive(), -EAGAIN) << "nothing of it was sent";
+    const unique_fd large(::memfd_create("large", MFD_CLOEXEC));
+    ASSERT_EQ(::ftruncate(large.get(), kMaxBodyBytes + 1), 0);
+    const std::string stub = Encoder().number(std::uint32_t{0x64657461}).take();
+    ASSERT_EQ(send(stub, {pair_.first.get(), large.get()}), 0);
+    EXPECT_EQ(receive(), -E2BIG);
+    EXPECT_EQ(packet_.fds.size(), 1U) << "where the answer goes";
 }
 
 TEST_F(PacketSocket, APeerThatIsGoneIsAnErrorAndNoSignal) {
