@@ -39,7 +39,7 @@ void add_value(CLI::App& app, const std::string& name, Value& value, const std::
     app.add_option(name, value, help)->type_name("");
 }
 
-/// A flag has no value: "--json=0" is a mistake.
+/// A flag has no value, so "--json=0" is a mistake; "--json=true" is what CLI11 takes for "--json".
 void add_flag(CLI::App& app, const std::string& name, bool& flag, const std::string& help) {
     app.add_flag(name, flag, help)->disable_flag_override();
 }
@@ -254,7 +254,9 @@ Options parse_options(const std::vector<std::string>& args) {
 
 AnswerForm answer_form(const std::vector<std::string>& args) {
     const auto end = std::find(args.begin(), args.end(), "--");
-    const bool json = std::find(args.begin(), end, "--json") != end;
+    const bool json = std::any_of(args.begin(), end, [](const std::string& arg) {
+        return arg == "--json" || arg == "--json=true" || arg == "--json=";
+    });
     AnswerForm form;
     form.json = json;
     if (!args.empty() && args.front() == "exec") form.kind = AnswerKind::result;

@@ -210,5 +210,19 @@ TEST_F(Globs, AHundredThousandFilesCostNothingForEachCommand) {
     expect_acts(session, "EACCES", at("w"), {"read @/.env", "read @/d7/.env"});
 }
 
+// A match protects all that is in it, and a link in there is one of these things: what it leads to is not meant.
+TEST_F(Globs, ALinkInsideAMatchIsNoMatchOfItsOwn) {
+    host("mkdir -p w/x.key; ln -s ../file w/x.key/y.key; ln -s two w/z.key");
+    ignore_below("w");
+    SandboxPolicy policy = writable();
+    policy.filesystem.deny_write = {"**/*.key"};
+    Session session = open(policy);
+    EXPECT_EQ(act(session, at("w"), {"append @/file", "append @/two", "unlink @/x.key/y.key"}),
+              (std::vector<std::string>{"ok", "EACCES", "EACCES"}));
+    const Explainer explainer(policy, at("w"));
+    EXPECT_TRUE(explainer.explain(ExplainedAct::write, "file").allowed);
+    EXPECT_FALSE(explainer.explain(ExplainedAct::write, "two").allowed);
+}
+
 }  // namespace
 }  // namespace sandpipe::testing

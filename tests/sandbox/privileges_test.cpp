@@ -1,6 +1,9 @@
 #include <csignal>
 #include <sstream>
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "support/sandbox_fixture.hpp"
 
 namespace sandpipe::testing {
@@ -117,6 +120,29 @@ TEST_F(Privileges, OwnProcessesCanBeTraced) {
 }
 
 // A tracer that changes the number of a call after the filter looked at it.
+TEST_F(Privileges, DebuggersWorkOnOwnProcessesOnly) {
+    host("printf 'int main(void) { return 0; }' > w/clean.c; printf '#include <stdlib.h>\\nvoid *volatile p;\\nint main(void) { p = "
+         "malloc(7); p = 0; return 0; }' > w/leak.c");
+    ignore_below("w");
+    Session session = open();
+    const struct {
+        const char* program;
+        const char* line;
+    } cases[] = {
+        {"strace", "strace -f -o log sh -c 'cat file' && grep -q execve log && ! strace -p 1 -o log"},
+        {"gdb", "gdb -q -batch -ex run -ex quit /bin/true 2>&1 | grep -q 'exited normally' && ! gdb -q -batch -p 1 -ex 'p 1' 2>&1 | grep -q '= 1$'"},
+        {"gcc", "gcc -fsanitize=leak -o clean clean.c && ./clean && gcc -fsanitize=leak -o leak leak.c && ! ./leak 2> said && grep -q '7 byte' said"},
+    };
+    for (const auto& one : cases) {
+        if (std::system(("command -v " + std::string(one.program) + " > /dev/null").c_str()) != 0) {
+            std::printf("not tried: this machine has no %s\n", one.program);
+            continue;
+        }
+        const Ran ran = session.sh(one.line);
+        EXPECT_EQ(ran.code(), 0) << one.program << ": " << ran.out << ran.err;
+    }
+}
+
 TEST_F(Privileges, ATracerCannotExchangeCalls) {
     Session session = open();
     const Ran ran = session.attack("attack_tracer", {at("o/made")});

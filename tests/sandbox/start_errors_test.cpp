@@ -1,6 +1,8 @@
 #include <sys/wait.h>
 #include <nlohmann/json.hpp>
+#include <sandpipe/command_stream.hpp>
 #include <sandpipe/error.hpp>
+#include <sandpipe/srt_enforcer.hpp>
 
 #include <cstdlib>
 #include <filesystem>
@@ -206,6 +208,41 @@ TEST_F(StartErrors, TheCommandLineSaysWhatWasDenied) {
     EXPECT_NE(log.find("denied: write ../o/new"), std::string::npos) << log;
     EXPECT_NE(log.find(at("o/new")), std::string::npos) << log;
     EXPECT_LT(log.find("denied"), log.find("touch:")) << log;
+}
+
+// Such a link leads nowhere, whoever made it.
+TEST_F(StartErrors, LinksWithoutEndStopNoStart) {
+    host("ln -s loop w/loop; ln -s .vscode w/.vscode; ln -s two-b w/two-a; ln -s two-a w/two-b; ln -s loop/x w/dir/by");
+    SandboxPolicy policy = writable();
+    policy.filesystem.deny_read = {"loop", "two-a/deeper", "dir/by"};
+    policy.filesystem.deny_write = {"two-b", "loop/../dir"};
+    seal();
+    Session session = open(policy);
+    const Ran ran = session.sh("cat loop two-a dir/by; rm loop; mkdir -p .vscode; ln -sf ../o/file two-b; cat file");
+    EXPECT_EQ(ran.out, "content of /file\n") << ran.err;
+}
+
+// What this process can walk through, though it may not look into it, its commands can too.
+TEST_F(StartErrors, AWorkspaceBelowDirectoriesThatCannotBeListed) {
+    host("mkdir -p p/q/w; chmod 0111 p/q; chmod 0711 p");
+    SrtEnforcerOptions options;
+    options.workspace = at("p/q/w");
+    options.policy = writable();
+    ignore_below("p");
+    seal();
+    std::shared_ptr<SandboxEnforcer> enforcer;
+    drive([&]() -> awaitable<void> { enforcer = co_await srt_enforcer(runtime(), options); });
+    Session session = open();
+    const Ran ran = session.sh("true");
+    EXPECT_EQ(ran.code(), 0);
+    drive([&]() -> awaitable<void> {
+        CommandStream stream = co_await enforcer->run(enforcer->shell("echo x > new && cat new && ! echo x > ../new"));
+        const CommandResult result = co_await stream.finish();
+        EXPECT_EQ(result.exit_code, 0);
+        EXPECT_EQ(result.denials.size(), 1U);
+        co_await enforcer->close();
+    });
+    host("chmod 0755 p/q; test -s p/q/w/new && ! test -e p/q/new");
 }
 
 }  // namespace
