@@ -153,7 +153,7 @@ def sendmsg(f,a):
 def sendmmsg(s,*to):
   names=[ctypes.create_string_buffer(struct.pack('=HH4s8x',socket.AF_INET,socket.htons(p),socket.inet_aton(h))) for h,p in to]
   data=ctypes.create_string_buffer(b'x'); part=ctypes.create_string_buffer(struct.pack('PN',ctypes.addressof(data),1))
-  all=ctypes.create_string_buffer(b''.join(struct.pack('PiPNPNiI4x',ctypes.addressof(n),16,ctypes.addressof(part),1,0,0,0,0) for n in names))
+  all=ctypes.create_string_buffer(b''.join(struct.pack('PiPNPNi4xI4x',ctypes.addressof(n),16,ctypes.addressof(part),1,0,0,0,0) for n in names))
   r=libc.sendmmsg(s.fileno(),all,len(to),0)
   return r if r>=0 else errno.errorcode[ctypes.get_errno()]
 )";
