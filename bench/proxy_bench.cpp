@@ -1,14 +1,18 @@
 // What a proxy costs, beside a direct connection to the same server: one client program, started twice in each round,
-// in a session with the host's network and in one with domain rules.
+// in a session with the host's network and in one with domain rules. A round trip is a few wake-ups and little else, and what
+// one costs depends on whether it crosses to a core that sleeps; so latency is told for given cores too.
 #include <benchmark/benchmark.h>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -68,6 +72,35 @@ class Source {
     std::uint16_t port_ = 0;
 };
 
+/// The core of the client, and of the proxy and the server; -1: the kernel chooses.
+struct Cores {
+    int client = -1;
+    int host = -1;
+};
+
+/// All threads of this process on one core, as long as it lives.
+class Pinned {
+  public:
+    explicit Pinned(int core) {
+        ::sched_getaffinity(0, sizeof before_, &before_);
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(static_cast<unsigned>(core), &one);
+        set(one);
+    }
+    Pinned(const Pinned&) = delete;
+    Pinned& operator=(const Pinned&) = delete;
+    ~Pinned() { set(before_); }
+
+  private:
+    static void set(const cpu_set_t& cores) {
+        for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task"))
+            ::sched_setaffinity(std::stoi(thread.path().filename()), sizeof cores, &cores);
+    }
+
+    cpu_set_t before_{};
+};
+
 Source& source() {
     static Source& made = *new Source;
     return made;
@@ -79,14 +112,15 @@ class Way {
     explicit Way(const std::string& name) : name_(name) { host().drive(open()); }
 
     /// Seconds that the client took, as it measured them itself: without the start of the program.
-    double run(std::uint64_t bytes, int requests) {
-        host().drive(talk({name_, source().port(), std::to_string(bytes), std::to_string(requests)}));
+    double run(std::uint64_t bytes, int requests, int core) {
+        host().drive(talk({name_, source().port(), std::to_string(bytes), std::to_string(requests), std::to_string(core)}));
         return seconds_;
     }
 
   private:
     awaitable<void> open() {
         SrtEnforcerOptions options;
+        options.workspace = std::filesystem::path(SANDPIPE_BENCH_PROXY_CLIENT).parent_path();
         if (name_ == "direct")
             options.policy.network.disabled = true;
         else
@@ -107,14 +141,16 @@ class Way {
     double seconds_ = 0;
 };
 
-void compare(benchmark::State& state, std::uint64_t bytes, int requests) {
+void compare(benchmark::State& state, std::uint64_t bytes, int requests, Cores cores) {
     Way direct("direct");
     Way proxied("proxied");
+    std::optional<Pinned> pinned;
+    if (cores.host >= 0) pinned.emplace(cores.host);
     std::vector<double> direct_times;
     std::vector<double> proxied_times;
     for (auto _ : state) {
-        direct_times.push_back(direct.run(bytes, requests));
-        proxied_times.push_back(proxied.run(bytes, requests));
+        direct_times.push_back(direct.run(bytes, requests, cores.client));
+        proxied_times.push_back(proxied.run(bytes, requests, cores.client));
         state.SetIterationTime(proxied_times.back());
     }
     const auto median = [](std::vector<double>& times) {
@@ -134,11 +170,18 @@ void compare(benchmark::State& state, std::uint64_t bytes, int requests) {
     }
 }
 
-void proxy_throughput(benchmark::State& state) { compare(state, kBytes, 1); }
-void proxy_latency(benchmark::State& state) { compare(state, 1, kRequests); }
+void proxy_throughput(benchmark::State& state) { compare(state, kBytes, 1, {}); }
+void proxy_latency(benchmark::State& state) { compare(state, 1, kRequests, {}); }
+void proxy_latency_one_core(benchmark::State& state) { compare(state, 1, kRequests, {0, 0}); }
+void proxy_latency_two_cores(benchmark::State& state) {
+    if (std::thread::hardware_concurrency() < 2) return state.SkipWithError("this machine has one core");
+    compare(state, 1, kRequests, {0, 1});
+}
 
 BENCHMARK(proxy_throughput)->Iterations(5)->UseManualTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(proxy_latency)->Iterations(5)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(proxy_latency)->Iterations(15)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(proxy_latency_one_core)->Iterations(15)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(proxy_latency_two_cores)->Iterations(15)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace sandpipe::bench

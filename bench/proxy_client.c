@@ -1,8 +1,10 @@
-// proxy_client direct|proxied PORT BYTES REQUESTS: asks the server at 127.0.0.1:PORT that often for BYTES, over one
-// connection, and prints the seconds from the first request to the last byte.
+// proxy_client direct|proxied PORT BYTES REQUESTS CORE: asks the server at 127.0.0.1:PORT that often for BYTES, over one
+// connection, and prints the seconds from the first request to the last byte. It stays on CORE, unless that is -1.
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +42,14 @@ static void open_tunnel(int fd, const char* port) {
     if (memcmp(buffer, "HTTP/1.1 200", 12) != 0) fail("refused");
 }
 
+static void stay_on(int core) {
+    cpu_set_t cores;
+    if (core < 0) return;
+    CPU_ZERO(&cores);
+    CPU_SET(core, &cores);
+    if (sched_setaffinity(0, sizeof cores, &cores) < 0) fail("sched_setaffinity");
+}
+
 static double now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -47,7 +57,8 @@ static double now(void) {
 }
 
 int main(int argc, char** argv) {
-    if (argc != 5) return 2;
+    if (argc != 6) return 2;
+    stay_on(atoi(argv[5]));
     const int proxied = strcmp(argv[1], "proxied") == 0;
     const int fd = dial(proxied ? 3128 : atoi(argv[2]));
     if (proxied) open_tunnel(fd, argv[2]);

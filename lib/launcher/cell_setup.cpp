@@ -134,6 +134,7 @@ Outcome prepare_filter(const wire::SessionPlan& plan, Confinement& confinement) 
     Supervision supervision;
     supervision.exists = confinement.facts.denials;
     supervision.files = plan.filesystem_enforced;
+    supervision.network = plan.own_network;
     supervision.reads = plan.filesystem_enforced && plan.rules.denies_reads();
     supervision.executes = plan.filesystem_enforced && plan.rules.restrict_execute;
     return make_filter(supervision, confinement.filter);

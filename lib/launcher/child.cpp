@@ -101,7 +101,8 @@ void send_report(const Child::Script& script, Report report, int listener) noexc
         rights->cmsg_len = CMSG_LEN(sizeof(int));
         __builtin_memcpy(CMSG_DATA(rights), &listener, sizeof listener);
     }
-    raw_syscall(SYS_sendmsg, script.channel, word(&header), MSG_NOSIGNAL);
+    // Marked, because the filter that may be in force by now has no listener yet (`Notified::unmarked`).
+    raw_syscall(SYS_sendmsg, script.channel, word(&header), MSG_NOSIGNAL | MSG_CONFIRM);
 }
 
 [[noreturn]] void give_up(const Child::Script& script, const ExecFailure& failure) noexcept {

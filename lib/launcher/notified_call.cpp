@@ -83,6 +83,8 @@ constexpr auto kCalls = std::to_array<NotifiedCall>({
     {__NR_connect,        "connect", Act::connect, {}},
     {__NR_bind,           "bind", Act::bind, {}},
     {__NR_sendto,         "sendto", Act::send, {}, 4, Notified::non_null},
+    {__NR_sendmsg,        "sendmsg", Act::send_message, {}, 2, Notified::unmarked},
+    {__NR_sendmmsg,       "sendmmsg", Act::send_message, {}},
 });
 // clang-format on
 

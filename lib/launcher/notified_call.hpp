@@ -24,10 +24,13 @@ enum class Act : std::uint8_t {
     connect,  ///< always on behalf: no address can be exchanged after it was judged
     bind,     ///< of a UNIX socket to a path: made on behalf, like a node
     send,     ///< to an address: judged, for its kernel refuses what is out of reach by itself
+    send_message,  ///< the same, where the address is in a structure in memory
 };
 
 /// Whether it is about sockets, and its arguments are a descriptor and an address.
 [[nodiscard]] constexpr bool is_socket_act(Act act) noexcept { return act >= Act::connect; }
+
+[[nodiscard]] constexpr bool is_sending(Act act) noexcept { return act == Act::send || act == Act::send_message; }
 
 /// Which of the calls the filter hands to the supervisor.
 enum class Notified : std::uint8_t {
@@ -37,6 +40,8 @@ enum class Notified : std::uint8_t {
                ///< Where the policy denies reads: always
     non_null,  ///< the decisive argument is a pointer that is there
     mapping,   ///< mmap of a file, to be executed
+    unmarked,  ///< the decisive argument, flags of a message, has no MSG_CONFIRM, by which a starting command says that it
+               ///< hands over its listener: nobody could answer that call. Who else uses it has no denial of this call
 };
 
 /// Where a call has its arguments, counted from 0; -1 where it has none such.
@@ -56,7 +61,7 @@ struct NotifiedCall {
     const char* operation;  ///< what a Denial says: "open", "mkdir", ...
     Act act;
     CallArguments at;
-    std::int8_t decisive_argument = -1;  ///< of `writing` and `non_null`
+    std::int8_t decisive_argument = -1;  ///< of `writing`, `non_null` and `unmarked`
     Notified notified = Notified::always;
 };
 

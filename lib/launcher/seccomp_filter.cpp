@@ -168,6 +168,8 @@ bool is_asked_about(Act act, const Supervision& supervision) {
         case Act::bind:
         case Act::send:
             return true;
+        case Act::send_message:
+            return supervision.network;
         case Act::enter:
         case Act::read_link:
             return supervision.reads;
@@ -190,6 +192,8 @@ void notify(Builder& builder, const NotifiedCall& call, const Supervision& super
             return notify_writing(builder, call.number, argument);
         case Notified::non_null:
             return builder.add(SCMP_ACT_NOTIFY, call.number, {{argument, SCMP_CMP_NE, 0, 0}});
+        case Notified::unmarked:
+            return builder.add(SCMP_ACT_NOTIFY, call.number, {masked(argument, MSG_CONFIRM, 0)});
         case Notified::mapping:
             return builder.add(SCMP_ACT_NOTIFY, call.number,
                                {masked(2, PROT_EXEC, PROT_EXEC), masked(3, MAP_ANONYMOUS, 0)});

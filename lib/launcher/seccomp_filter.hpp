@@ -13,6 +13,7 @@ namespace sandpipe::launcher {
 struct Supervision {
     bool exists = false;
     bool files = false;     ///< creating, removing, changing
+    bool network = false;   ///< messages to addresses out of reach: there is a network of its own
     bool reads = false;     ///< opening for reading and execution too: the policy denies some
     bool executes = false;  ///< execution is restricted: files that exist in memory only are refused as well, for they
                             ///< have no place that could be judged

@@ -217,6 +217,7 @@ Answer answer_call(const wire::AccessRules& rules, NewRepositories& repositories
         case Act::connect:
         case Act::bind:
         case Act::send:
+        case Act::send_message:
             break;  // supervised_socket.hpp
     }
     return refused(-ENOSYS);

@@ -32,6 +32,25 @@ int read_address(const Caller& caller, std::uint64_t at, std::uint64_t size, Soc
     return caller.read(at, &address.bytes, address.size);
 }
 
+/// The beginning of struct msghdr and mmsghdr.
+struct MessageName {
+    std::uint64_t address;
+    std::int32_t size;
+    std::int32_t padding;
+};
+
+/// Of several messages that of the first: the call fails only where that one does.
+int read_destination(const NotifiedCall& row, const seccomp_data& call, const Caller& caller, SocketAddress& address) {
+    if (row.act == Act::send) return read_address(caller, call.args[4], call.args[5], address);
+    if (call.nr == SYS_sendmmsg && static_cast<unsigned>(call.args[2]) == 0) return 0;
+    MessageName name{};
+    if (const int error = caller.read(call.args[1], &name, sizeof name); error < 0) return error;
+    if (name.address == 0) return 0;
+    // As the kernel does: what is longer is cut.
+    const std::int32_t size = std::min(name.size, static_cast<std::int32_t>(sizeof address.bytes));
+    return read_address(caller, name.address, static_cast<std::uint32_t>(size), address);
+}
+
 /// Of the thread, where the kernel can tell threads apart (since 6.9); else of its process, whose descriptors they
 /// are unless it went out of its way.
 int take_socket(const Caller& caller, int number, unique_fd& socket) {
@@ -85,18 +104,16 @@ bool leads_into(int start, std::string_view path, int directory) {
 SocketAnswer SocketSupervisor::answer(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller,
                                       const StillWaiting& still_waiting) {
     const auto& args = notification.data.args;
-    const bool sends = row.act == Act::send;
     SocketAddress address;
-    if (const int error = read_address(caller, args[sends ? 4 : 1], args[sends ? 5 : 2], address); error < 0)
-        return refused(error);
-    switch (row.act) {
-        case Act::connect:
-            return connect(notification, caller, address, still_waiting);
-        case Act::bind:
-            return address.unix_path().empty() ? SocketAnswer{} : bind(notification, caller, address, still_waiting);
-        default:
-            break;
-    }
+    if (const int error = read_address(caller, args[1], args[2], address); error < 0) return refused(error);
+    if (row.act == Act::connect) return connect(notification, caller, address, still_waiting);
+    return address.unix_path().empty() ? SocketAnswer{} : bind(notification, caller, address, still_waiting);
+}
+
+SocketAnswer SocketSupervisor::judge_sending(const NotifiedCall& row, const seccomp_notif& notification,
+                                             const Caller& caller) const {
+    SocketAddress address;
+    if (const int error = read_destination(row, notification.data, caller, address); error < 0) return refused(error);
     // A stream ignores the address or refuses it, UNIX datagrams do not exist here, and what a namespace has no route to
     // stays out of reach: the kernel may look at the caller's memory once more.
     SocketAnswer answer = judge_inet(address);

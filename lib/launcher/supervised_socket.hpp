@@ -28,7 +28,7 @@ struct SocketAnswer {
     bool later = false;  ///< `Connector::on_child` has the end
 };
 
-/// connect, bind and sendto of one command. Connecting to a named socket of the host is a way out that no file right
+/// connect, bind, and sending to an address, of one command. Connecting to a named socket of the host is a way out that no file right
 /// closes, and both the address and the descriptor can be exchanged after a look at them; so the supervisor connects the
 /// caller's own socket (pidfd_getfd(2)) to the very inode that it judged. To the peer the supervisor is the process at
 /// the other end (SO_PEERCRED).
@@ -40,6 +40,9 @@ class SocketSupervisor {
 
     [[nodiscard]] SocketAnswer answer(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller,
                                       const StillWaiting& still_waiting);
+    /// Of what sends to an address. Never `perform`.
+    [[nodiscard]] SocketAnswer judge_sending(const NotifiedCall& row, const seccomp_notif& notification,
+                                             const Caller& caller) const;
     [[nodiscard]] Connector& connector() noexcept { return connector_; }
 
   private:

@@ -103,7 +103,9 @@ void Supervisor::handle_refused(const seccomp_notif& notification, const Caller&
 
 void Supervisor::handle_socket(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller) {
     const std::uint64_t cookie = notification.id;
-    if (!has_own_root(caller) && row.act != Act::send) return (void)respond(cookie, EACCES);
+    if (is_sending(row.act))  // often, and nothing that is shared has a part in it
+        return end_socket_call(row, notification, caller, sockets_.judge_sending(row, notification, caller));
+    if (!has_own_root(caller)) return (void)respond(cookie, EACCES);
     sockets_.connector().end_unless([this](std::uint64_t other) { return is_valid(other); });
     SocketAnswer result;
     {
@@ -112,15 +114,20 @@ void Supervisor::handle_socket(const NotifiedCall& row, const seccomp_notif& not
         if (!held || !held_from_others) return (void)respond(cookie, ENOLCK);
         result = sockets_.answer(row, notification, caller, [this, cookie] { return is_valid(cookie); });
     }
+    end_socket_call(row, notification, caller, result);
+}
+
+void Supervisor::end_socket_call(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller,
+                                 const SocketAnswer& result) {
     switch (result.judgement.decision) {
         case Decision::proceed:
-            return let_go_on(cookie);
+            return let_go_on(notification.id);
         case Decision::refuse:
-            return (void)respond(cookie, result.judgement.error);
+            return (void)respond(notification.id, result.judgement.error);
         case Decision::deny:
             return deny(notification, caller, denied_message(row, result));
         case Decision::perform:
-            if (!result.later) (void)respond(cookie, 0);
+            if (!result.later) (void)respond(notification.id, 0);
             return;
     }
 }

@@ -90,6 +90,8 @@ class Supervisor {
     void handle(const seccomp_notif& notification);
     void handle_refused(const seccomp_notif& notification, const Caller& caller);
     void handle_socket(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller);
+    void end_socket_call(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller,
+                         const SocketAnswer& result);
     void handle_file(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller);
     [[nodiscard]] Answer answer(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller,
                                 Call& call);

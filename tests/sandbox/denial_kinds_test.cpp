@@ -144,6 +144,55 @@ TEST_F(DenialKinds, ConnectionsThatLeadNowhere) {
               Lines{});
 }
 
+constexpr const char* kSendMessages = R"(
+import ctypes,errno,os,socket,struct
+libc=ctypes.CDLL(None,use_errno=True)
+def sendmsg(f,a):
+  try: return socket.socket(f,socket.SOCK_DGRAM).sendmsg([b'x'],[],0,a)
+  except OSError as e: return errno.errorcode[e.errno]
+def sendmmsg(s,*to):
+  names=[ctypes.create_string_buffer(struct.pack('=HH4s8x',socket.AF_INET,socket.htons(p),socket.inet_aton(h))) for h,p in to]
+  data=ctypes.create_string_buffer(b'x'); part=ctypes.create_string_buffer(struct.pack('PN',ctypes.addressof(data),1))
+  all=ctypes.create_string_buffer(b''.join(struct.pack('PiPNPNi4xI4x',ctypes.addressof(n),16,ctypes.addressof(part),1,0,0,0,0) for n in names))
+  r=libc.sendmmsg(s.fileno(),all,len(to),0)
+  return r if r>=0 else errno.errorcode[ctypes.get_errno()]
+)";
+
+TEST_F(DenialKinds, MessagesThatLeadNowhere) {
+    Session session = open();
+    const Ran ran = session.python(std::string(kSendMessages) + R"(
+print(sendmsg(socket.AF_INET,('192.0.2.9',53)),sendmsg(socket.AF_INET6,('2001:db8::9',54)))
+print(sendmmsg(socket.socket(socket.AF_INET,socket.SOCK_DGRAM),('192.0.2.10',55),('192.0.2.11',56)))
+)");
+    EXPECT_EQ(ran.out, "ENETUNREACH ENETUNREACH\nENETUNREACH\n") << ran.err;
+    ASSERT_EQ(kinds(ran), (Lines{"connect", "connect", "connect"}));
+    EXPECT_EQ(ran.result.denials[0].operation, "sendmsg");
+    EXPECT_EQ(ran.result.denials[0].host, "192.0.2.9");
+    EXPECT_EQ(ran.result.denials[0].port, 53);
+    EXPECT_EQ(ran.result.denials[1].host, "2001:db8::9");
+    EXPECT_EQ(ran.result.denials[2].operation, "sendmmsg");
+    EXPECT_EQ(ran.result.denials[2].host, "192.0.2.10");
+}
+
+TEST_F(DenialKinds, MessagesInsideTheSessionArrive) {
+    Session session = open();
+    const Ran ran = session.python(std::string(kSendMessages) + R"(
+there=socket.socket(socket.AF_INET,socket.SOCK_DGRAM); there.bind(('127.0.0.1',0)); there.settimeout(30)
+to=there.getsockname()
+here=socket.socket(socket.AF_INET,socket.SOCK_DGRAM)
+print(here.sendmsg([b'one'],[],0,to),there.recv(9))
+print(sendmmsg(here,to,to),there.recv(9),there.recv(9))
+here.connect(to); print(here.sendmsg([b'two']),there.recv(9))
+a,b=socket.socketpair(); r,w=os.pipe()
+socket.send_fds(a,[b'fds'],[w]); data,fds,_,_=socket.recv_fds(b,9,1); os.write(fds[0],b'through'); print(data,os.read(r,9))
+print(libc.sendmsg(here.fileno(),None,0),errno.errorcode[ctypes.get_errno()],libc.sendmmsg(here.fileno(),None,0,0))
+n=socket.socket(socket.AF_NETLINK,socket.SOCK_RAW,0); print(n.sendmsg([struct.pack('=IHHIIBxxxI',20,18,0x301,1,0,0,0)[:20]],[],0,(0,0)))
+)");
+    EXPECT_EQ(ran.out,
+              "3 b'one'\n2 b'x' b'x'\n3 b'two'\nb'fds' b'through'\n-1 EFAULT 0\n20\n") << ran.err;
+    EXPECT_EQ(kinds(ran), Lines{});
+}
+
 TEST_F(DenialKinds, SystemCallsAndSockets) {
     Session session = open();
     const struct {

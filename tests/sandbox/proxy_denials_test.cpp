@@ -93,10 +93,26 @@ TEST_F(ProxyDenials, AlsoWithoutFileRules) {
     EXPECT_EQ(only_denial(session.sh("curl -s http://bad.test/")).host, "bad.test");
 }
 
+// curl would make an address of each; what asks for it as it is must not be told less.
+TEST_F(ProxyDenials, SpellingsThatSomeTakeForAnAddress) {
+    Session session = open_domains({"127.0.0.1", "ok.test"});
+    const Ran ran = talk(session, R"(
+for host in '0x7f.1','2130706433','127.1','0177.0.0.1':
+  print(get(f'http://{host}/').split()[1],tunnel(f'{host}:80')[1],socks(host,80)[1])
+)");
+    EXPECT_EQ(ran.out, "403 403 2\n403 403 2\n403 403 2\n403 403 2\n") << ran.err;
+    ASSERT_THAT(ran.result.denials, SizeIs(12));
+    EXPECT_THAT(ran.result.denials, Each(::testing::Field(&Denial::kind, DenialKind::domain)));
+    EXPECT_EQ(ran.result.denials[0].host, "0x7f.1");
+    EXPECT_EQ(ran.result.denials[0].port, 80);
+    EXPECT_THAT(ran.result.denials[0].reason.value_or(""), HasSubstr("ends in a number"));
+    EXPECT_EQ(names().lookups("127.1"), 0);
+}
+
 TEST_F(ProxyDenials, MalformedRequestsAreNone) {
     Session session = open_domains({"ok.test"});
     const Ran ran = talk(session, R"(
-for text in 'GET / HTTP/1.1\r\nHost: x\r\n\r\n','GET http://2130706433/ HTTP/1.1\r\nHost: x\r\n\r\n','\x16\x03\x01\r\n\r\n':
+for text in 'GET / HTTP/1.1\r\nHost: x\r\n\r\n','GET http://u@ok.test/ HTTP/1.1\r\nHost: x\r\n\r\n','\x16\x03\x01\r\n\r\n':
   print(ask(text).split()[1])
 )");
     EXPECT_EQ(ran.out, "400\n400\n400\n");

@@ -40,8 +40,7 @@ std::string wrong_name(std::string_view name) {
         const std::size_t dot = rest.find('.');
         const std::string_view label = rest.substr(0, dot);
         if (std::string wrong = wrong_label(label); !wrong.empty()) return wrong;
-        if (dot == std::string_view::npos)
-            return is_number(label) ? "ends in a number, and is no address in its full decimal form" : "";
+        if (dot == std::string_view::npos) return {};
         rest.remove_prefix(dot + 1);
     }
 }
@@ -57,12 +56,22 @@ Parsed<Host> parse_ipv6(std::string_view text) {
 
 }  // namespace
 
+const char* const kGuesswork = "ends in a number, and is no address in its full decimal form";
+
 std::string Destination::text() const {
     const bool bare_ipv6 = host.name.find(':') != std::string::npos;
     return (bare_ipv6 ? "[" + host.name + "]" : host.name) + ":" + std::to_string(port);
 }
 
+bool Host::is_guesswork() const { return !address && is_number(std::string_view(name).substr(name.rfind('.') + 1)); }
+
 Parsed<Host> parse_host(std::string_view text) {
+    Parsed<Host> parsed = parse_asked_host(text);
+    if (const auto* host = std::get_if<Host>(&parsed); host && host->is_guesswork()) return std::string(kGuesswork);
+    return parsed;
+}
+
+Parsed<Host> parse_asked_host(std::string_view text) {
     if (text.starts_with('[')) {
         if (!text.ends_with(']')) return "has \"[\" without \"]\" at its end";
         return parse_ipv6(text.substr(1, text.size() - 2));
@@ -91,7 +100,7 @@ Parsed<Destination> parse_authority(std::string_view text, std::optional<std::ui
     if (bracket == std::string_view::npos) return "has \"[\" without \"]\"";
     if (text.find('@') != std::string_view::npos) return "has user information (\"@\"), which is refused";
     const std::size_t colon = text.find(':', bracket);
-    Parsed<Host> host = parse_host(text.substr(0, colon));
+    Parsed<Host> host = parse_asked_host(text.substr(0, colon));
     if (auto* wrong = std::get_if<std::string>(&host)) return std::move(*wrong);
     if (colon == std::string_view::npos && !default_port) return "has no port";
     const Parsed<std::uint16_t> port = colon == std::string_view::npos ? *default_port : parse_port(text.substr(colon + 1));

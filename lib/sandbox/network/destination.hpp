@@ -15,6 +15,10 @@ struct Host {
     std::string name;                  ///< lower case, without a trailing dot; an address as `IpAddress::text`
     std::optional<IpAddress> address;  ///< if it is one
 
+    /// A name whose last label is a number (127.1, 0x7f.1, 2130706433): some programs take it for an address, each in its
+    /// own way. No rule can be about it.
+    [[nodiscard]] bool is_guesswork() const;
+
     friend bool operator==(const Host&, const Host&) = default;
 };
 
@@ -27,6 +31,9 @@ struct Destination {
     friend bool operator==(const Destination&, const Destination&) = default;
 };
 
+/// What is wrong with guesswork.
+extern const char* const kGuesswork;
+
 /// A value, or what is wrong with the text.
 template <typename T>
 using Parsed = std::variant<T, std::string>;
@@ -37,10 +44,13 @@ using Parsed = std::variant<T, std::string>;
 /// percent-encoding, user-info, other characters.
 [[nodiscard]] Parsed<Host> parse_host(std::string_view text);
 
+/// The same for what a client asks for, with guesswork among it: as a host that is refused by name.
+[[nodiscard]] Parsed<Host> parse_asked_host(std::string_view text);
+
 /// A decimal port from 1 to 65535 without leading zeros.
 [[nodiscard]] Parsed<std::uint16_t> parse_port(std::string_view text);
 
-/// "host:port", with brackets around IPv6. Without a port the default one; without that either, it is an error.
+/// What a client asks for: "host:port", with brackets around IPv6. Without a port the default one; without that either, it is an error.
 [[nodiscard]] Parsed<Destination> parse_authority(std::string_view text,
                                                   std::optional<std::uint16_t> default_port = {});
 

@@ -152,6 +152,7 @@ void DomainRules::add_reasons(const NetworkPolicy& policy) {
 DomainVerdict DomainRules::judge(const Destination& asked) const {
     for (const Denied& denied : denied_)
         if (denied.rule.matches(asked)) return refusal("deniedDomains " + denied.rule.text, denied.reason);
+    if (asked.host.is_guesswork()) return refusal("", std::string("it ") + kGuesswork);
     for (const DomainRule& rule : allowed_)
         if (rule.matches(asked)) return {true, "allowedDomains " + rule.text, {}};
     return refusal("", allowed_list());

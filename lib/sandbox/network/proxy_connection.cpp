@@ -46,6 +46,14 @@ void set_options(ProxySocket& socket) {
     socket.set_option(KeepAliveInterval(10), ignored);
 }
 
+/// The client is on this machine, and a queue that fits into the processor's cache is read from there: with those that the
+/// kernel would let grow to 4 MiB, copying costs all three processes a fifth more.
+void keep_queue_short(ProxySocket& client) {
+    constexpr int kQueueBytes = 256 * 1024;
+    std::error_code ignored;
+    client.set_option(asio::socket_base::send_buffer_size(kQueueBytes), ignored);
+}
+
 detail::SocketEnds ends_of(const ProxySocket& client) {
     std::error_code error;
     const auto peer = client.remote_endpoint(error);
@@ -143,6 +151,7 @@ ProxyConnection::ProxyConnection(std::shared_ptr<const ProxyContext> shared_cont
       orphan_check_(strand_),
       suspects_(context_->commands()) {
     set_options(client_);
+    keep_queue_short(client_);
 }
 
 awaitable<void> ProxyConnection::serve(ProxyProtocol protocol) {

@@ -67,7 +67,7 @@ Socks5Handshake::Step Socks5Handshake::on_request() {
     const std::size_t size = type == kName ? byte(kHead) : type == kIpv4 ? 4 : 16;
     if (!has(begin + size + kPort)) return Step::more;
     const std::string_view address = std::string_view(input_).substr(begin, size);
-    Parsed<Host> host = type == kName   ? parse_host(address)
+    Parsed<Host> host = type == kName   ? parse_asked_host(address)
                         : type == kIpv4 ? Parsed<Host>(address_host<IpAddress::V4>(address))
                                         : Parsed<Host>(address_host<IpAddress::V6>(address));
     const auto port = static_cast<std::uint16_t>(byte(begin + size) << 8U | byte(begin + size + 1));

@@ -52,7 +52,7 @@ TEST(ExplainConnect, WithoutAndWithTheHostsNetwork) {
 }
 
 TEST(ExplainConnect, WhatIsNoTargetIsNamed) {
-    for (const char* target : {"a.b", "a.b:0", "a.b:x", "127.1:80", "u@a.b:80", "http://a.b", "https://a.b:443/x"}) {
+    for (const char* target : {"a.b", "a.b:0", "a.b:x", "u@a.b:80", "http://a.b", "https://a.b:443/x"}) {
         try {
             (void)explain_host(compiled({}), target);
             ADD_FAILURE() << target;
@@ -60,6 +60,15 @@ TEST(ExplainConnect, WhatIsNoTargetIsNamed) {
             EXPECT_NE(error.text().find("accepted: HOST:PORT"), std::string::npos) << error.text();
         }
     }
+}
+
+TEST(ExplainConnect, GuessworkIsRefusedAsByTheProxies) {
+    NetworkPolicy network;
+    network.allowed_domains = {"127.0.0.1", "a.b"};
+    EXPECT_TRUE(explain_host(compiled(network), "127.0.0.1:80").allowed);
+    const Explanation guess = explain_host(compiled(network), "127.1:80");
+    EXPECT_FALSE(guess.allowed);
+    EXPECT_NE(guess.rule.find("ends in a number"), std::string::npos) << guess.rule;
 }
 
 TEST(ExplainConnect, SocketsOfTheHost) {

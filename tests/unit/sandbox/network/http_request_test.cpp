@@ -160,6 +160,18 @@ TEST(HttpRequest, WhatTwoProgramsCouldReadDifferentlyIsRefused) {
     EXPECT_EQ(refused(post + "Transfer-Encoding: Chunked\r\n\r\n"), "accepted");
 }
 
+// Refused by the rules, which makes it a denial.
+TEST(HttpRequest, SpellingsThatSomeTakeForAnAddressAreHosts) {
+    for (const std::string host : {"2130706433", "0x7f.1", "127.1", "0177.0.0.1"})
+        for (const std::string& line : {"GET http://" + host + "/", "CONNECT " + host + ":80"}) {
+            const auto read = read_http_request(line + " HTTP/1.1\r\n" + kHost + "\r\n");
+            ASSERT_TRUE(std::holds_alternative<HttpRequest>(read)) << line;
+            const Host& asked = std::get<HttpRequest>(read).destination.host;
+            EXPECT_EQ(asked.name, host);
+            EXPECT_TRUE(asked.is_guesswork());
+        }
+}
+
 TEST(HttpRequest, DestinationsThatAreNoneAreRefused) {
     const std::vector<std::pair<std::string, const char*>> cases{
         {"/", "this is a proxy"},
@@ -181,9 +193,6 @@ TEST(HttpRequest, DestinationsThatAreNoneAreRefused) {
         {"http://a.b:0/", "port"},
         {"http://a.b:/", ""},
         {"http://a.b:65536/", ""},
-        {"http://2130706433/", "number"},
-        {"http://0x7f.1/", "number"},
-        {"http://127.1/", "number"},
         {"http://a%2eb/", ""},
         {"http://a..b/", ""},
         {"http://[::1/", ""},
@@ -195,7 +204,7 @@ TEST(HttpRequest, DestinationsThatAreNoneAreRefused) {
         EXPECT_THAT(reason, HasSubstr(part)) << target;
     }
     for (const std::string target : {"a.b", "a.b:", "a.b:0", ":443", "/", "http://a.b:443", "u@a.b:443", "a.b:443/x",
-                                     "127.1:443", "[::1]", "::1:443"})
+                                     "[::1]", "::1:443"})
         EXPECT_NE(refused("CONNECT " + target + " HTTP/1.1\r\n\r\n"), "accepted") << target;
     EXPECT_EQ(refused("CONNECT a.b:443 HTTP/1.1\r\nContent-Length: 3\r\n\r\n"), "CONNECT has a body");
     EXPECT_EQ(refused("CONNECT a.b:443 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"), "CONNECT has a body");
