@@ -233,6 +233,13 @@ CommandResult refusal(const Error& error) {
     return result;
 }
 
+CommandResult refusal(const std::system_error& error) {
+    CommandResult result;
+    result.status = NotStarted{Stage::resources, std::error_code(error.code().value(), std::generic_category()), "",
+                               std::string(error.what()) + "; see ulimit -n and ulimit -u"};
+    return result;
+}
+
 CommandResult cancelled_start() {
     CommandResult result;
     result.cause = Cause::cancelled;

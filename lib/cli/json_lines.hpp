@@ -6,6 +6,7 @@
 #include <sandpipe/output_event.hpp>
 
 #include <string>
+#include <system_error>
 #include <string_view>
 
 namespace sandpipe::cli {
@@ -34,5 +35,7 @@ namespace sandpipe::cli {
 
 /// The result of a command that a signal to us cancelled before its start.
 [[nodiscard]] CommandResult cancelled_start();
+/// Where the machine has not even what we need ourselves.
+[[nodiscard]] CommandResult refusal(const std::system_error& error);
 
 }  // namespace sandpipe::cli

@@ -103,6 +103,8 @@ Ending run_or_refuse(const Args& args) {
         return run(args, form);
     } catch (const Error& error) {
         return refuse(form, error);
+    } catch (const std::system_error& error) {
+        return refuse(form, refusal(error), error.what(), 0);
     } catch (const std::exception& error) {
         return refuse(form, Error(Errc::sandbox_failed, error.what()));
     }

@@ -117,7 +117,7 @@ TEST_F(CliFailure, EachNumberOfDescriptorsSufficesOrIsCalledTooSmall) {
 #endif
     int started = 0;
     int short_of = 0;
-    for (int count = 9; count < 40; ++count) {
+    for (int count = 5; count < 40; ++count) {
         const std::string limit = "ulimit -n " + std::to_string(count);
         const ProgramResult result =
             run_program({"/bin/sh", "-c", limit + "; exec " + SANDPIPE_CLI + " exec --json -- true"});
