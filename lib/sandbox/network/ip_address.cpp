@@ -53,6 +53,7 @@ constexpr Embedding kEmbeddings[] = {
     {"::", 96, 12},          // IPv4-compatible (RFC 4291)
     {"::ffff:0:0:0", 96, 12},  // IPv4-translated (RFC 7915)
     {"64:ff9b::", 96, 12},   // NAT64 (RFC 6052)
+    {"64:ff9b:1::", 48, 12},  // local-use NAT64 (RFC 8215), with a prefix of 96 bits
     {"2002::", 16, 2},       // 6to4 (RFC 3056)
 };
 

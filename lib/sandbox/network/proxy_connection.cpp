@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <linux/sockios.h>
-#include <netinet/tcp.h>
 #include <sys/ioctl.h>
 
 #include <asio/buffer.hpp>
@@ -23,6 +22,7 @@
 #include "sandbox/network/endpoints.hpp"
 #include "sandbox/network/http_proxy.hpp"
 #include "sandbox/network/socket_ends.hpp"
+#include "sandbox/network/socket_options.hpp"
 #include "sandbox/network/socks_proxy.hpp"
 
 namespace sandpipe {
@@ -33,26 +33,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kReadBytes = 64 * 1024;
 constexpr std::chrono::nanoseconds kSoon = std::chrono::milliseconds{200};
-
-using KeepAliveIdle = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
-using KeepAliveInterval = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>;
-
-/// Small writes go out at once; a peer that is gone without a word is found within two minutes.
-void set_options(ProxySocket& socket) {
-    std::error_code ignored;  // a socket that its peer has reset takes no options, and needs none
-    socket.set_option(asio::ip::tcp::no_delay(true), ignored);
-    socket.set_option(asio::socket_base::keep_alive(true), ignored);
-    socket.set_option(KeepAliveIdle(30), ignored);
-    socket.set_option(KeepAliveInterval(10), ignored);
-}
-
-/// The client is on this machine, and a queue that fits into the processor's cache is read from there: with those that the
-/// kernel would let grow to 4 MiB, copying costs all three processes a fifth more.
-void keep_queue_short(ProxySocket& client) {
-    constexpr int kQueueBytes = 256 * 1024;
-    std::error_code ignored;
-    client.set_option(asio::socket_base::send_buffer_size(kQueueBytes), ignored);
-}
 
 detail::SocketEnds ends_of(const ProxySocket& client) {
     std::error_code error;
@@ -120,7 +100,8 @@ awaitable<void> look_up(std::shared_ptr<Resolver> resolver, std::string name, st
         addresses = co_await resolver->resolve(std::move(name));
         problem = "it has no address";
     } catch (const std::system_error& error) {
-        problem = error.code().message();
+        const bool timed_out = error.code() == asio::error::operation_aborted;
+        problem = timed_out ? "no answer in time" : error.code().message();
     }
 }
 
@@ -244,7 +225,7 @@ awaitable<std::optional<DialFailure>> ProxyConnection::dial(Destination destinat
 }
 
 awaitable<std::optional<DialFailure>> ProxyConnection::resolve(std::string name, std::vector<IpAddress>& addresses) {
-    std::string problem = "no answer in time";
+    std::string problem;
     asio::steady_timer timer(strand_, context_->limits.resolve);
     const auto first =
         co_await (look_up(context_->resolver, name, addresses, problem) || timer.async_wait(asio::use_awaitable));

@@ -23,7 +23,7 @@ namespace {
 using Addresses = std::vector<IpAddress>;
 using asio::ip::tcp;
 
-/// getaddrinfo cannot be interrupted, so who waits is let go and the answer is dropped.
+/// A getaddrinfo that has begun cannot be interrupted, so who waits is let go and the answer is dropped.
 struct Lookup {
     explicit Lookup(const asio::any_io_executor& executor) : resolver(executor) {}
     tcp::resolver resolver;
@@ -57,7 +57,10 @@ class SystemResolver final : public Resolver {
         detail::OnCancel<Addresses> on_cancel;
         on_cancel.cancel = [weak = std::weak_ptr(lookup)] {
             const auto waiting = weak.lock();
-            if (waiting && waiting->done) waiting->done.abort();
+            if (!waiting || !waiting->done) return;
+            // What has not begun never does: a command could queue names faster than they are answered.
+            waiting->resolver.cancel();
+            waiting->done.abort();
         };
         co_return co_await detail::await_completion<Addresses>(std::move(begin), std::move(on_cancel));
     }

@@ -92,6 +92,7 @@ TEST(IpAddress, ClassesKnowTheirBorders) {
         {"::ffff:169.254.169.254", AddressClass::metadata},
         {"::ffff:0:127.0.0.1", AddressClass::loopback},
         {"64:ff9b::127.0.0.1", AddressClass::loopback},
+        {"64:ff9b:1::169.254.169.254", AddressClass::metadata},
         {"64:ff9b::a9fe:a9fe", AddressClass::metadata},
         {"64:ff9b::93.184.216.34", AddressClass::global},
         {"2002:7f00:1::", AddressClass::loopback},
