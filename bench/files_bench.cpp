@@ -48,7 +48,8 @@ SandboxPolicy writable(const WorkDirectory& work) {
     return policy;
 }
 
-/// One piece of work in its forms, which take turns. Ratios are those of a round, so what slows all of it down counts less.
+/// One piece of work in its forms, which take turns. Ratios are those of a round, so what slows all of it down counts
+/// less.
 class Comparison {
   public:
     explicit Comparison(const SandboxPolicy& policy) : sandbox_(host().open(policy)) {}
@@ -56,7 +57,8 @@ class Comparison {
     Comparison& operator=(const Comparison&) = delete;
     ~Comparison() { host().drive(host().close(sandbox_)); }
 
-    void run(benchmark::State& state, const BinaryInvocation& invocation, const std::function<void()>& prepare = [] {}) {
+    void run(
+        benchmark::State& state, const BinaryInvocation& invocation, const std::function<void()>& prepare = [] {}) {
         const auto all = [&] {
             plain_.time_prepared(prepare, [&] { host().drive(host().run(invocation)); });
             ours_.time_prepared(prepare, [&] { host().drive(host().run_in(sandbox_, invocation)); });

@@ -1,6 +1,6 @@
 // What a proxy costs, beside a direct connection to the same server: one client program, started twice in each round,
-// in a session with the host's network and in one with domain rules. A round trip is a few wake-ups and little else, and what
-// one costs depends on whether it crosses to a core that sleeps; so latency is told for given cores too.
+// in a session with the host's network and in one with domain rules. A round trip is a few wake-ups and little else,
+// and what one costs depends on whether it crosses to a core that sleeps; so latency is told for given cores too.
 #include <benchmark/benchmark.h>
 
 #include <arpa/inet.h>
@@ -60,7 +60,8 @@ class Source {
                 continue;
             }
             for (std::uint64_t left = std::stoull(line); left > 0;) {
-                const ssize_t sent = ::send(client.get(), block.data(), std::min<std::uint64_t>(left, block.size()), MSG_NOSIGNAL);
+                const ssize_t sent =
+                    ::send(client.get(), block.data(), std::min<std::uint64_t>(left, block.size()), MSG_NOSIGNAL);
                 if (sent <= 0) return;
                 left -= static_cast<std::uint64_t>(sent);
             }
@@ -113,7 +114,8 @@ class Way {
 
     /// Seconds that the client took, as it measured them itself: without the start of the program.
     double run(std::uint64_t bytes, int requests, int core) {
-        host().drive(talk({name_, source().port(), std::to_string(bytes), std::to_string(requests), std::to_string(core)}));
+        host().drive(
+            talk({name_, source().port(), std::to_string(bytes), std::to_string(requests), std::to_string(core)}));
         return seconds_;
     }
 

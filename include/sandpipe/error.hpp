@@ -10,16 +10,17 @@ namespace sandpipe {
 /// What an `Error` is about. The names and numbers that cross process borders are `code_name` and
 /// `code_number`; several values share a number, so the enumerators count from 1 for themselves.
 enum class Errc : int {
-    invalid_sandbox_config = 1,  ///< E_INVALID_SANDBOX_CONFIG 400: a value the caller gave is not acceptable
-    sandbox_unsupported_env,     ///< E_SANDBOX_UNSUPPORTED_ENV 400: this machine cannot do what was asked
-    sandbox_path_escape,         ///< E_SANDBOX_PATH_ESCAPE 400: a path leads out of its workspace
-    sandbox_refused,             ///< E_SANDBOX_REFUSED 403: a gate did not approve
-    sandbox_policy_conflict,     ///< E_SANDBOX_POLICY_CONFLICT 409: two settings exclude each other
-    sandbox_narrowing_unsupported,  ///< E_SANDBOX_NARROWING_UNSUPPORTED 422: for enforcers that cannot narrow; the library's own can
-    sandbox_dependency_missing,  ///< E_SANDBOX_DEPENDENCY_MISSING 424: a needed program or library is absent
-    sandbox_gate_required,       ///< E_SANDBOX_GATE_REQUIRED 428: a tool was made without a gate
-    sandbox_not_initialized,     ///< E_SANDBOX_NOT_INITIALIZED 500: used after close, or in a forked child
-    sandbox_failed,              ///< E_SANDBOX_FAILED 500: the sandbox could not be made or kept
+    invalid_sandbox_config = 1,     ///< E_INVALID_SANDBOX_CONFIG 400: a value the caller gave is not acceptable
+    sandbox_unsupported_env,        ///< E_SANDBOX_UNSUPPORTED_ENV 400: this machine cannot do what was asked
+    sandbox_path_escape,            ///< E_SANDBOX_PATH_ESCAPE 400: a path leads out of its workspace
+    sandbox_refused,                ///< E_SANDBOX_REFUSED 403: a gate did not approve
+    sandbox_policy_conflict,        ///< E_SANDBOX_POLICY_CONFLICT 409: two settings exclude each other
+    sandbox_narrowing_unsupported,  ///< E_SANDBOX_NARROWING_UNSUPPORTED 422: for enforcers that cannot narrow; the
+                                    ///< library's own can
+    sandbox_dependency_missing,     ///< E_SANDBOX_DEPENDENCY_MISSING 424: a needed program or library is absent
+    sandbox_gate_required,          ///< E_SANDBOX_GATE_REQUIRED 428: a tool was made without a gate
+    sandbox_not_initialized,        ///< E_SANDBOX_NOT_INITIALIZED 500: used after close, or in a forked child
+    sandbox_failed,                 ///< E_SANDBOX_FAILED 500: the sandbox could not be made or kept
 };
 
 /// "E_INVALID_SANDBOX_CONFIG" and so on.

@@ -26,9 +26,10 @@ struct Explanation {
     std::string place;  ///< what the target leads to
 };
 
-/// Answers what a session under one policy would do, by the plan that the session would be made from: at each directory
-/// and link on the way of a path, as a command would meet them, and at its end. It speaks for the policy as it meets the file system at construction: permissions of the files, and whether
-/// they exist, come on top of that. Changes nothing and starts nothing. One thread at a time.
+/// Answers what a session under one policy would do, by the plan that the session would be made from: at each
+/// directory and link on the way of a path, as a command would meet them, and at its end. It speaks for the policy as
+/// it meets the file system at construction: permissions of the files, and whether they exist, come on top of that.
+/// Changes nothing and starts nothing. One thread at a time.
 class Explainer {
   public:
     /// `workspace` as in SrtEnforcerOptions; "~" is HOME, as for a Runtime. `bin_shell` may always be
@@ -39,9 +40,9 @@ class Explainer {
     Explainer& operator=(Explainer&&) noexcept;
     ~Explainer();
 
-    /// `target` is a path: absolute, "~/...", or relative to the workspace; no glob. For `exec` one without a slash is looked
-    /// for in the PATH of this process, as by a command's start. For `connect` it is HOST:PORT, or a
-    /// path if there is a slash in it; names are judged as they are and not resolved. Throws `Error`
+    /// `target` is a path: absolute, "~/...", or relative to the workspace; no glob. For `exec` one without a slash
+    /// is looked for in the PATH of this process, as by a command's start. For `connect` it is HOST:PORT, or a path
+    /// if there is a slash in it; names are judged as they are and not resolved. Throws `Error`
     /// E_INVALID_SANDBOX_CONFIG for an empty one, one with NUL in it, and for what is no HOST:PORT.
     [[nodiscard]] Explanation explain(ExplainedAct act, const std::string& target) const;
 

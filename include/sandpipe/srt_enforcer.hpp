@@ -26,15 +26,16 @@ struct SrtEnforcerOptions {
 
 /// A sandbox session: one cell of namespaces, made once, in which any number of commands run. Thread-safe.
 ///
-/// `wrap` gives an invocation that any executor on this machine can run. Its program and args are those of an entering
-/// relay with a ticket: started within 60 s by a process of the same user, once, the relay passes its descriptors 0 to 2
-/// into the session, where the command runs with the environment and the cwd of the wrapped invocation. Signals that the
-/// relay gets go to the command: TERM, INT, HUP and QUIT to all of its processes, others to its first. The relay ends as
-/// the command does, by the same exit status or signal; killing it kills the command's whole tree, and it ends with 122
-/// when the host goes away, with 125 and a text when its ticket is refused. With the executors of this library no relay
-/// runs: they take the invocation's `session`, and the ticket is void. One that nobody uses keeps the Runtime's context
-/// at work until it expires or the session closes. Throws `Error`: E_SANDBOX_NOT_INITIALIZED after close,
-/// E_SANDBOX_POLICY_CONFLICT for an invocation of another session, E_INVALID_SANDBOX_CONFIG for a wrong one.
+/// `wrap` gives an invocation that any executor on this machine can run. Its program and args are those of an
+/// entering relay with a ticket: started within 60 s by a process of the same user, once, the relay passes its
+/// descriptors 0 to 2 into the session, where the command runs with the environment and the cwd of the wrapped
+/// invocation. Signals that the relay gets go to the command: TERM, INT, HUP and QUIT to all of its processes, others
+/// to its first. The relay ends as the command does, by the same exit status or signal; killing it kills the
+/// command's whole tree, and it ends with 122 when the host goes away, with 125 and a text when its ticket is
+/// refused. With the executors of this library no relay runs: they take the invocation's `session`, and the ticket is
+/// void. One that nobody uses keeps the Runtime's context at work until it expires or the session closes. Throws
+/// `Error`: E_SANDBOX_NOT_INITIALIZED after close, E_SANDBOX_POLICY_CONFLICT for an invocation of another session,
+/// E_INVALID_SANDBOX_CONFIG for a wrong one.
 class SandboxEnforcer : public BinarySandbox {
   public:
     /// Starts a command in the session; returns once it has STARTED or failed to (then the stream has only
@@ -42,10 +43,10 @@ class SandboxEnforcer : public BinarySandbox {
     virtual awaitable<CommandStream> run(BinaryInvocation invocation) = 0;
     /// `line` by bin_shell -c. NUL in it is an error of the run.
     [[nodiscard]] virtual BinaryInvocation shell(std::string line) const = 0;
-    /// A session of its own with the same options, under a policy that can only be narrower: what both policies allow is
-    /// allowed, and what `policy` grants beyond this session's throws `Error` E_SANDBOX_POLICY_CONFLICT naming it. The
-    /// list of a kind of grant replaces this session's: a policy without allowWrite can write nowhere. It has a /tmp of
-    /// its own, and outlives this session.
+    /// A session of its own with the same options, under a policy that can only be narrower: what both policies allow
+    /// is allowed, and what `policy` grants beyond this session's throws `Error` E_SANDBOX_POLICY_CONFLICT naming it.
+    /// The list of a kind of grant replaces this session's: a policy without allowWrite can write nowhere. It has a
+    /// /tmp of its own, and outlives this session.
     virtual awaitable<std::shared_ptr<SandboxEnforcer>> narrow(SandboxPolicy policy) = 0;
     /// The session's own policy, as it was given.
     [[nodiscard]] virtual const SandboxPolicy& policy() const = 0;
@@ -56,9 +57,9 @@ class SandboxEnforcer : public BinarySandbox {
     virtual awaitable<void> close() = 0;
 };
 
-/// Makes a session. Where the policy names directories to search (globs, the always denied names), these are searched on the
-/// calling thread: some 0.2 s for 100,000 files. Throws `Error`: E_INVALID_SANDBOX_CONFIG for a wrong option or policy,
-/// E_SANDBOX_UNSUPPORTED_ENV where this machine cannot enforce the policy, E_SANDBOX_FAILED where a step
+/// Makes a session. Where the policy names directories to search (globs, the always denied names), these are searched
+/// on the calling thread: some 0.2 s for 100,000 files. Throws `Error`: E_INVALID_SANDBOX_CONFIG for a wrong option
+/// or policy, E_SANDBOX_UNSUPPORTED_ENV where this machine cannot enforce the policy, E_SANDBOX_FAILED where a step
 /// failed.
 awaitable<std::shared_ptr<SandboxEnforcer>> srt_enforcer(Runtime& runtime, SrtEnforcerOptions options);
 

@@ -11,8 +11,9 @@
 
 namespace sandpipe::cli {
 
-// Each returns one JSON object with its newline. Never throws for bytes that are not UTF-8: output then comes
-// as base64 only; a path has U+FFFD in the places of such bytes, and its bytes beside it as NAME_base64; other words get U+FFFD.
+// Each returns one JSON object with its newline. Never throws for bytes that are not UTF-8: output then comes as
+// base64 only; a path has U+FFFD in the places of such bytes, and its bytes beside it as NAME_base64; other words get
+// U+FFFD.
 
 /// {"event":"start",...}; `enforcement` is null for a command without a sandbox.
 [[nodiscard]] std::string start_line(std::string_view marker, const EnforcementReport* enforcement);
@@ -25,7 +26,8 @@ namespace sandpipe::cli {
 [[nodiscard]] std::string result_object(const BinaryExecResult& result);
 
 /// One answer of `explain --json`.
-[[nodiscard]] std::string explanation_line(const std::string& act, const std::string& target, const Explanation& answer);
+[[nodiscard]] std::string explanation_line(const std::string& act, const std::string& target,
+                                           const Explanation& answer);
 
 /// {"error":...,"hint":...}: the only line of an `explain --json` that cannot answer.
 [[nodiscard]] std::string refusal_line(const CommandResult& result);

@@ -41,8 +41,8 @@ int wait_for(int fd, Interrupts* interrupts) {
 void reserve_standard_descriptors() {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
         if (::fcntl(fd, F_GETFD) >= 0) continue;
-        // The lowest free number is `fd`. stdout is open the wrong way round and gives EBADF, as if it were closed; stdin is
-        // empty, and who closes stderr wants no messages, and gets none.
+        // The lowest free number is `fd`. stdout is open the wrong way round and gives EBADF, as if it were closed;
+        // stdin is empty, and who closes stderr wants no messages, and gets none.
         static_cast<void>(::open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY));
     }
 }

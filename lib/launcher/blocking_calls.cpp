@@ -49,7 +49,8 @@ int BlockingCalls::start(Call call) {
         for (;;) sys::raw_syscall(SYS_exit_group, 0);
         return 0;
     };
-    const int pid = ::clone(wait, work->stack.data() + work->stack.size(), CLONE_VM | CLONE_FILES | SIGCHLD, work.get());
+    const int pid =
+        ::clone(wait, work->stack.data() + work->stack.size(), CLONE_VM | CLONE_FILES | SIGCHLD, work.get());
     if (pid < 0) return -errno;
     works_.emplace(pid, std::move(work));
     return 0;

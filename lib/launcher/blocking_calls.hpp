@@ -11,8 +11,8 @@
 
 namespace sandpipe::launcher {
 
-/// System calls that may block, each made by a child of its own that shares this process's memory and descriptors, so that
-/// nobody else has to wait.
+/// System calls that may block, each made by a child of its own that shares this process's memory and descriptors, so
+/// that nobody else has to wait.
 class BlockingCalls {
   public:
     BlockingCalls();
@@ -30,8 +30,8 @@ class BlockingCalls {
     /// 0, or -errno: EAGAIN when too many wait.
     [[nodiscard]] int start(Call call);
 
-    /// ERESTARTSYS, which user mode never sees where a signal is pending: the kernel asks whether its handler wants the call
-    /// made anew.
+    /// ERESTARTSYS, which user mode never sees where a signal is pending: the kernel asks whether its handler wants
+    /// the call made anew.
     static constexpr int kRestart = 512;
     struct Ended {
         Call call;
@@ -42,8 +42,8 @@ class BlockingCalls {
     [[nodiscard]] std::optional<Ended> on_child(pid_t pid);
     /// Some wait: `end_interrupted` wants to be called, again and again.
     [[nodiscard]] bool has_waiting() const noexcept { return !works_.empty(); }
-    /// Ends those for threads that have a signal to take. Nothing else wakes them: a call whose notification was received
-    /// waits for its answer with fatal signals only (SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV).
+    /// Ends those for threads that have a signal to take. Nothing else wakes them: a call whose notification was
+    /// received waits for its answer with fatal signals only (SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV).
     void end_interrupted() const;
     /// Ends those that nobody waits for any more.
     void end_unless(const std::function<bool(std::uint64_t cookie)>& still_waiting) const;

@@ -17,10 +17,10 @@ int only(int flags, int known) { return flags & ~known ? -EINVAL : 0; }
 /// The kernel itself is asked: which flags mean something together changes with its versions.
 int check_how(const Call& call) {
     const open_how& how = call.how;
-    const long error =
-        call.row->number == __NR_openat2
-            ? sys::raw_syscall(SYS_openat2, AT_FDCWD, sys::word(""), sys::word(&how), sizeof how)
-            : sys::raw_syscall(SYS_openat, AT_FDCWD, sys::word(""), static_cast<long>(how.flags), static_cast<long>(how.mode));
+    const long error = call.row->number == __NR_openat2
+                           ? sys::raw_syscall(SYS_openat2, AT_FDCWD, sys::word(""), sys::word(&how), sizeof how)
+                           : sys::raw_syscall(SYS_openat, AT_FDCWD, sys::word(""), static_cast<long>(how.flags),
+                                              static_cast<long>(how.mode));
     return error == -EINVAL ? -EINVAL : 0;
 }
 

@@ -134,7 +134,8 @@ int run_connect(const char* host, const char* port) {
         return complain("this session has no proxy: its policy allows no domain", error);
     const bool bare_ipv6 = std::strchr(host, ':') && host[0] != '[';
     const std::string authority = (bare_ipv6 ? "[" + std::string(host) + "]" : std::string(host)) + ":" + port;
-    if (!send_all(proxy.get(), "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\nConnection: close\r\n\r\n"))
+    if (!send_all(proxy.get(),
+                  "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\nConnection: close\r\n\r\n"))
         return complain("the proxy went away", errno);
     const std::string head = read_head(proxy.get());
     if (!head.starts_with("HTTP/1.1 200 ")) return complain(authority + ": " + read_rest(proxy.get()));

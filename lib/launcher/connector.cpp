@@ -22,8 +22,8 @@ bool may_block(int socket) {
     return connects && !(::fcntl(socket, F_GETFL) & O_NONBLOCK);
 }
 
-/// A restarted connect would have all of its time again, so the kernel restarts none that is limited (sock_intr_errno in
-/// include/net/sock.h).
+/// A restarted connect would have all of its time again, so the kernel restarts none that is limited (sock_intr_errno
+/// in include/net/sock.h).
 bool is_limited(int socket) {
     timeval limit{};
     socklen_t size = sizeof limit;

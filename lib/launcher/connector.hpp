@@ -32,7 +32,9 @@ class Connector {
     bool on_child(pid_t pid, const Done& done);
     [[nodiscard]] const BlockingCalls& calls() const noexcept { return calls_; }
     /// Ends the waiting for calls that nobody waits for any more.
-    void end_unless(const std::function<bool(std::uint64_t cookie)>& still_waiting) const { calls_.end_unless(still_waiting); }
+    void end_unless(const std::function<bool(std::uint64_t cookie)>& still_waiting) const {
+        calls_.end_unless(still_waiting);
+    }
 
   private:
     BlockingCalls calls_;

@@ -52,7 +52,8 @@ class Climb {
             const std::string_view name = entry->d_name;
             if (++steps_ > kMostSteps) return {};
             struct stat found {};
-            if (name == "." || name == ".." || ::fstatat(above, entry->d_name, &found, AT_SYMLINK_NOFOLLOW) < 0) continue;
+            if (name == "." || name == ".." || ::fstatat(above, entry->d_name, &found, AT_SYMLINK_NOFOLLOW) < 0)
+                continue;
             if (found.st_dev == wanted.st_dev && found.st_ino == wanted.st_ino) return std::string(name);
         }
         return {};

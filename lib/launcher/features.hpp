@@ -6,12 +6,12 @@
 
 namespace sandpipe::launcher {
 
-/// What of this kernel sandpipe uses where it is there, as far as a command could use it: found by trying, and lowered by
-/// `lower_features`.
+/// What of this kernel sandpipe uses where it is there, as far as a command could use it: found by trying, and
+/// lowered by `lower_features`.
 struct Features {
     int landlock_abi = 0;        ///< 0: none
     int filter_error = 0;        ///< errno of why no filter of system calls can be had at all
-    int listener_error = 0;      ///< errno of why no supervisor can be had; EBUSY: a filter above has a listener already
+    int listener_error = 0;  ///< errno of why no supervisor can be had; EBUSY: a filter above has a listener already
     bool addfd_send = false;     ///< a new descriptor ends its call in one step (5.14)
     bool wait_killable = false;  ///< a call that is being answered is interrupted by death only (5.19)
 };

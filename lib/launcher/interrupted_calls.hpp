@@ -13,13 +13,13 @@
 
 namespace sandpipe::launcher {
 
-/// The answers that a signal kept from their callers. Without SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (before Linux 5.19) a
-/// signal takes a caller out of a call that is being carried out; after its handler the kernel makes the call anew
-/// (signal(7), SA_RESTART). What was done then is not done twice, which would be EEXIST or ENOENT, and what was told is
-/// not told twice: the new call gets the old one's answer.
+/// The answers that a signal kept from their callers. Without SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (before Linux
+/// 5.19) a signal takes a caller out of a call that is being carried out; after its handler the kernel makes the call
+/// anew (signal(7), SA_RESTART). What was done then is not done twice, which would be EEXIST or ENOENT, and what was
+/// told is not told twice: the new call gets the old one's answer.
 ///
-/// A thread's next notified call is that one, but where its handler makes another, or where it is not restarted (EINTR)
-/// and the program does something else: then the answer is dropped.
+/// A thread's next notified call is that one, but where its handler makes another, or where it is not restarted
+/// (EINTR) and the program does something else: then the answer is dropped.
 class InterruptedCalls {
   public:
     /// `call` was carried out, with this answer.

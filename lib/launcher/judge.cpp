@@ -39,7 +39,8 @@ Judgement on_behalf(const wire::AccessRules& rules, Judgement judgement) {
 bool denies(const Judgement& judgement) { return judgement.decision == Decision::deny; }
 
 /// The entry at `site` itself is made, removed or moved. That changes the directory it stands in, which the name of a
-/// writable root, or of a node of the session's own /dev, does not share. A new repository is a directory like others here.
+/// writable root, or of a node of the session's own /dev, does not share. A new repository is a directory like others
+/// here.
 Judgement judge_entry(const wire::AccessRules& rules, const Site& site) {
     Judgement judgement = judge_write(rules, site, kPerform);
     if (denies(judgement) || site.place == "/" || rules.write(directory_of(site.place), true).allowed) return judgement;

@@ -6,9 +6,10 @@
 
 namespace sandpipe::launcher {
 
-/// Shared by all sandboxes of a machine, held from looking until acting: a directory that another session moves in between
-/// would take what is made in it to a place where it is denied. It is flock(2) on the root of the host's /proc, an inode
-/// that everything outside of sandboxes has in common and no command can open; no file system shows anything of it.
+/// Shared by all sandboxes of a machine, held from looking until acting: a directory that another session moves in
+/// between would take what is made in it to a place where it is denied. It is flock(2) on the root of the host's
+/// /proc, an inode that everything outside of sandboxes has in common and no command can open; no file system shows
+/// anything of it.
 class MachineLock {
   public:
     enum class Use : std::uint8_t {

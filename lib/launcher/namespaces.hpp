@@ -18,9 +18,9 @@ struct CellNamespaces {
     std::vector<wire::GivenUp> given_up;
 };
 
-/// As `fork_into`, with all that a cell of `plan` needs. Where the plan allows to do without and the machine refuses them
-/// all at once, as few as possible are left out: those of host name and System V IPC and, for root, of users. Never those
-/// of processes, mounts and network.
+/// As `fork_into`, with all that a cell of `plan` needs. Where the plan allows to do without and the machine refuses
+/// them all at once, as few as possible are left out: those of host name and System V IPC and, for root, of users.
+/// Never those of processes, mounts and network.
 [[nodiscard]] pid_t fork_into_cell(const wire::SessionPlan& plan, CellNamespaces& namespaces);
 
 }  // namespace sandpipe::launcher

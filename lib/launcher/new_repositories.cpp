@@ -16,8 +16,8 @@ namespace sandpipe::launcher {
 namespace {
 
 constexpr std::size_t kMostSettings = 64 * 1024;
-// No command of any session may open a file of this name for writing, as it may any other here; and git does not look at it
-// by itself.
+// No command of any session may open a file of this name for writing, as it may any other here; and git does not look
+// at it by itself.
 constexpr const char* kProtectedName = "config.worktree";
 constexpr std::size_t kMostRepositories = 64;  // of one command at one time
 
@@ -79,7 +79,8 @@ bool NewRepositories::is_initial(const Call& call, pid_t process, const Spot& sp
     const bool is_directory = spot.kind == Kind::directory;
     if (rules_.new_repository(spot.place)) {
         if (act == Act::make_directory) return spot.kind == Kind::missing;
-        return is_directory && (act == Act::change_mode || act == Act::change || act == Act::remove || act == Act::open);
+        return is_directory &&
+               (act == Act::change_mode || act == Act::change || act == Act::remove || act == Act::open);
     }
     const Part part = part_of(spot, process);
     if (part == Part::none) return false;

@@ -46,8 +46,8 @@ class NewRepositories {
     std::vector<Made> made_;
 };
 
-/// Puts a new file of that content, which no command ever had open for writing, at `to` in place of what stands there, and
-/// takes `from` away. 0 or -errno.
+/// Puts a new file of that content, which no command ever had open for writing, at `to` in place of what stands
+/// there, and takes `from` away. 0 or -errno.
 [[nodiscard]] int put_settings(const std::string& settings, const Spot& from, const Spot& to);
 
 }  // namespace sandpipe::launcher

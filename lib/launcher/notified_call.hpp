@@ -40,8 +40,9 @@ enum class Notified : std::uint8_t {
                ///< Where the policy denies reads: always
     non_null,  ///< the decisive argument is a pointer that is there
     mapping,   ///< mmap of a file, to be executed
-    unmarked,  ///< the decisive argument, flags of a message, has no MSG_CONFIRM, by which a starting command says that it
-               ///< hands over its listener: nobody could answer that call. Who else uses it has no denial of this call
+    unmarked,  ///< the decisive argument, flags of a message, has no MSG_CONFIRM, by which a starting command says
+               ///< that it hands over its listener: nobody could answer that call. Who else uses it has no denial of
+               ///< this call
 };
 
 /// Where a call has its arguments, counted from 0; -1 where it has none such.

@@ -8,8 +8,8 @@
 namespace sandpipe::launcher {
 
 /// Passes over /proc: for stops and ends, not for every start. No snapshot: a process that is made meanwhile may be
-/// missed, and so may one whose parent ends. 0, or -errno where descriptors or memory are too short to see them all: then
-/// `table` stays as it is, for a look that sees nothing would say that all have ended.
+/// missed, and so may one whose parent ends. 0, or -errno where descriptors or memory are too short to see them all:
+/// then `table` stays as it is, for a look that sees nothing would say that all have ended.
 [[nodiscard]] int look_at_processes(const std::unordered_set<pid_t>& leaders, std::optional<ProcessTable>& table);
 
 /// To the members of a group whose leader is unreaped, or to the leader where it is not in its group yet.

@@ -40,8 +40,8 @@ bool grants_below(const AccessRules& rules, const std::string& place) {
 /// system calls take.
 bool is_no_path(int error) { return error == ELOOP || error == ENAMETOOLONG; }
 
-/// What this cell cannot get to its commands cannot either: they have the same user and fewer rights. Should that change,
-/// the next command's start finds it.
+/// What this cell cannot get to its commands cannot either: they have the same user and fewer rights. Should that
+/// change, the next command's start finds it.
 bool is_out_of_reach(int error) { return error == ENOENT || error == ENOTDIR || error == EACCES || is_no_path(error); }
 
 bool is_link(const std::string& path) {

@@ -11,8 +11,8 @@
 
 namespace sandpipe::launcher {
 
-/// A command's record socket, as its init has it. The host may be busy for seconds, and a command can fill the socket on
-/// purpose; what does not fit waits here, in order, and nobody waits for it.
+/// A command's record socket, as its init has it. The host may be busy for seconds, and a command can fill the socket
+/// on purpose; what does not fit waits here, in order, and nobody waits for it.
 class RecordSocket {
   public:
     explicit RecordSocket(EventLoop& loop) noexcept : loop_(loop) {}

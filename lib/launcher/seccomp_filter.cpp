@@ -144,8 +144,8 @@ void notify_writing(Builder& builder, int number, unsigned argument) {
     for (const std::uint64_t flag : kMaking) builder.add(SCMP_ACT_NOTIFY, number, {masked(argument, flag, flag)});
 }
 
-/// openat for reading is what programs do most, and the only frequent call that the kernel has to run the filter for. The
-/// same is said here at once that is said below after four times as many steps.
+/// openat for reading is what programs do most, and the only frequent call that the kernel has to run the filter for.
+/// The same is said here at once that is said below after four times as many steps.
 void decide_reading_first(std::vector<sock_filter>& filter) {
     constexpr std::uint32_t kWriting = O_ACCMODE | kMaking[0] | kMaking[1] | kMaking[2];
     constexpr std::uint16_t kLoad = BPF_LD | BPF_W | BPF_ABS;

@@ -9,7 +9,8 @@
 namespace sandpipe::launcher {
 
 /// What the supervisor is asked about. Where it is not there at all, the filter refuses by itself what no command may
-/// do, and nobody hears of it; UNIX sockets do not exist then, but in pairs, because nobody could judge where they lead.
+/// do, and nobody hears of it; UNIX sockets do not exist then, but in pairs, because nobody could judge where they
+/// lead.
 struct Supervision {
     bool exists = false;
     bool files = false;     ///< creating, removing, changing

@@ -9,8 +9,8 @@
 namespace sandpipe::launcher {
 
 /// The UNIX sockets with a path that a session's commands have made, known by device and inode: which of them may be
-/// connected to must not depend on who can make a file of that name. Kept in a memfd that all inits of the session share;
-/// every function wants the session's lock held. Functions return 0 or -errno.
+/// connected to must not depend on who can make a file of that name. Kept in a memfd that all inits of the session
+/// share; every function wants the session's lock held. Functions return 0 or -errno.
 class SocketRegistry {
   public:
     /// `file`: the session's memfd; it must stay open. -1: there is none, and nothing is found.

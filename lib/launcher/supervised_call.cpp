@@ -28,7 +28,8 @@ int read_how(const seccomp_data& data, const Caller& caller, open_how& how) {
     if (const int error = caller.read(data.args[2], given.data(), size); error < 0) return error;
     std::memcpy(&how, given.data(), sizeof how);
     const auto is_set = [](char byte) { return byte != 0; };
-    return std::any_of(given.begin() + sizeof how, given.begin() + static_cast<std::ptrdiff_t>(size), is_set) ? -E2BIG : 0;
+    return std::any_of(given.begin() + sizeof how, given.begin() + static_cast<std::ptrdiff_t>(size), is_set) ? -E2BIG
+                                                                                                              : 0;
 }
 
 int read_open_flags(const seccomp_data& data, const Caller& caller, Call& call) {

@@ -15,9 +15,9 @@ struct InterpreterVerdict {
     std::string resolved;  ///< its place
 };
 
-/// A program may be started; the kernel then opens its loader, or starts the interpreter of a script in its place, and
-/// that one's (execve(2)). `deny` where the rules forbid one of them; `proceed` otherwise, also where the program cannot be
-/// started for another reason. `program` is a file that the rules allow.
+/// A program may be started; the kernel then opens its loader, or starts the interpreter of a script in its place,
+/// and that one's (execve(2)). `deny` where the rules forbid one of them; `proceed` otherwise, also where the program
+/// cannot be started for another reason. `program` is a file that the rules allow.
 [[nodiscard]] InterpreterVerdict judge_interpreters(const wire::AccessRules& rules, const Caller& caller,
                                                     const Spot& program);
 

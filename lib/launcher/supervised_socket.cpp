@@ -114,8 +114,8 @@ SocketAnswer SocketSupervisor::judge_sending(const NotifiedCall& row, const secc
                                              const Caller& caller) const {
     SocketAddress address;
     if (const int error = read_destination(row, notification.data, caller, address); error < 0) return refused(error);
-    // A stream ignores the address or refuses it, UNIX datagrams do not exist here, and what a namespace has no route to
-    // stays out of reach: the kernel may look at the caller's memory once more.
+    // A stream ignores the address or refuses it, UNIX datagrams do not exist here, and what a namespace has no route
+    // to stays out of reach: the kernel may look at the caller's memory once more.
     SocketAnswer answer = judge_inet(address);
     if (answer.judgement.decision == Decision::perform) answer.judgement = {};
     return answer;
@@ -226,8 +226,8 @@ SocketAnswer SocketSupervisor::bind(const seccomp_notif& notification, const Cal
 }
 
 /// The address stays as it was given where that leads the supervisor to the judged directory too, for it is what
-/// getsockname(2) will say; nobody in the session can change where it leads while its lock is held. A link in /proc means
-/// something else to each process: behind one the address is the name alone.
+/// getsockname(2) will say; nobody in the session can change where it leads while its lock is held. A link in /proc
+/// means something else to each process: behind one the address is the name alone.
 int SocketSupervisor::bind_at(const unique_fd& socket, const Caller& caller, const SocketAddress& address,
                               const Spot& spot) {
     unique_fd start;

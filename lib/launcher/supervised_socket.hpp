@@ -28,10 +28,10 @@ struct SocketAnswer {
     bool later = false;  ///< `Connector::on_child` has the end
 };
 
-/// connect, bind, and sending to an address, of one command. Connecting to a named socket of the host is a way out that no file right
-/// closes, and both the address and the descriptor can be exchanged after a look at them; so the supervisor connects the
-/// caller's own socket (pidfd_getfd(2)) to the very inode that it judged. To the peer the supervisor is the process at
-/// the other end (SO_PEERCRED).
+/// connect, bind, and sending to an address, of one command. Connecting to a named socket of the host is a way out
+/// that no file right closes, and both the address and the descriptor can be exchanged after a look at them; so the
+/// supervisor connects the caller's own socket (pidfd_getfd(2)) to the very inode that it judged. To the peer the
+/// supervisor is the process at the other end (SO_PEERCRED).
 class SocketSupervisor {
   public:
     /// `plan` must outlive this. The registry is used under the session's lock.

@@ -12,8 +12,8 @@ bool is_writable(const AccessRule& rule) {
     return rule.access == Access::allow_write || rule.access == Access::private_write;
 }
 
-/// The denying rules about what is in a writable place. A denied name that does not exist has nothing on it that could be
-/// mounted over, and one that does exist can be moved away with what is above it.
+/// The denying rules about what is in a writable place. A denied name that does not exist has nothing on it that
+/// could be mounted over, and one that does exist can be moved away with what is above it.
 std::vector<const AccessRule*> denied_names(const wire::AccessRules& rules) {
     std::vector<const AccessRule*> found;
     for (const AccessRule& rule : rules.all()) {

@@ -181,9 +181,11 @@ Answer Supervisor::answer(const NotifiedCall& row, const seccomp_notif& notifica
 
 Answer Supervisor::answer_under_lock(const Caller& caller, const Call& call, std::uint64_t cookie) {
     const SessionLock::Held held(lock_);
-    const MachineLock::Held held_from_others(machine_lock_, moves_names(call) ? MachineLock::Use::alone : MachineLock::Use::shared);
+    const MachineLock::Held held_from_others(machine_lock_,
+                                             moves_names(call) ? MachineLock::Use::alone : MachineLock::Use::shared);
     if (!held || !held_from_others) return refusal(ENOLCK);
-    return answer_call(plan_.rules, repositories_, foreign_files_, caller, call, [this, cookie] { return is_valid(cookie); });
+    return answer_call(plan_.rules, repositories_, foreign_files_, caller, call,
+                       [this, cookie] { return is_valid(cookie); });
 }
 
 /// By mount and inode: neither a chroot nor another mount namespace has both.

@@ -29,10 +29,10 @@ struct SupervisorSupport {
     bool wait_killable = false;  ///< the commands' filter has SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 };
 
-/// Answers the notified system calls of one command (seccomp_unotify(2)). Lives in the init, is
-/// single-threaded, and waits for nobody whom the command or the host could stop: a refused call waits for the host's
-/// acknowledgement as a pending id, and a connect or an open that may block in a child, while others are answered. What it does wait
-/// for is the disk, for a file that it makes or opens, and the session's lock, which other supervisors hold as long.
+/// Answers the notified system calls of one command (seccomp_unotify(2)). Lives in the init, is single-threaded, and
+/// waits for nobody whom the command or the host could stop: a refused call waits for the host's acknowledgement as a
+/// pending id, and a connect or an open that may block in a child, while others are answered. What it does wait for
+/// is the disk, for a file that it makes or opens, and the session's lock, which other supervisors hold as long.
 class Supervisor {
   public:
     /// `report` sends a Denied to the host; false where there is none to tell: then the call is refused at

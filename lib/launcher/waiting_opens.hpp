@@ -23,8 +23,11 @@ class WaitingOpens {
     bool on_child(pid_t pid, const Done& done);
     [[nodiscard]] const BlockingCalls& calls() const noexcept { return opens_; }
     /// Ends the waiting for calls that nobody waits for any more.
-    void end_unless(const std::function<bool(std::uint64_t cookie)>& still_waiting) const { opens_.end_unless(still_waiting); }
-    /// Whether this process may have a descriptor that it does not know of, because a child was killed just when it got one.
+    void end_unless(const std::function<bool(std::uint64_t cookie)>& still_waiting) const {
+        opens_.end_unless(still_waiting);
+    }
+    /// Whether this process may have a descriptor that it does not know of, because a child was killed just when it
+    /// got one.
     [[nodiscard]] bool is_spoiled() const noexcept { return spoiled_; }
 
   private:

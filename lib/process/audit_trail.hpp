@@ -54,7 +54,8 @@ class AuditTrail {
     void record(What what) { record(id_, std::move(what)); }
     void record(std::uint64_t command_id, What what);
     [[nodiscard]] bool told_failed_start() const noexcept { return told_failed_start_; }
-    /// Where events are told; everything that was recorded is told before what is posted there now. Empty when detached.
+    /// Where events are told; everything that was recorded is told before what is posted there now. Empty when
+    /// detached.
     [[nodiscard]] std::optional<asio::strand<asio::any_io_executor>> strand() const;
     /// Nobody awaits the command any more, and the executor may go: further events are told to the outer trail only.
     void detach() noexcept;

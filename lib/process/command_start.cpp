@@ -63,9 +63,10 @@ std::shared_ptr<CommandCore> CommandCore::make(std::shared_ptr<RuntimeCore> runt
         throw Error(Errc::invalid_sandbox_config,
                     "Input::stream() is written while the command runs: start it with start_command");
     if (mode == Mode::streamed && keeps_tail(invocation.fields().limit, defaults))
-        throw Error(Errc::invalid_sandbox_config,
-                    "limit: keep_head_and_tail is for settled results; a stream hands on what comes, so keep what you want"
-                    " of it, or use OnOverflow::stop");
+        throw Error(
+            Errc::invalid_sandbox_config,
+            "limit: keep_head_and_tail is for settled results; a stream hands on what comes, so keep what you want"
+            " of it, or use OnOverflow::stop");
     std::shared_ptr<CommandCore> core(
         new CommandCore(std::move(runtime), std::move(invocation), defaults, mode));
     core->refusal_ = std::move(refusal);

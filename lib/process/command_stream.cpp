@@ -22,7 +22,9 @@ CommandStream::~CommandStream() {
 }
 
 detail::CommandCore& CommandStream::core() const {
-    if (!core_) throw Error(Errc::sandbox_not_initialized, "the CommandStream is empty: it was moved from, or never assigned");
+    if (!core_)
+        throw Error(Errc::sandbox_not_initialized,
+                    "the CommandStream is empty: it was moved from, or never assigned");
     return *core_;
 }
 

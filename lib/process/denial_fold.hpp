@@ -8,8 +8,8 @@
 
 namespace sandpipe::detail {
 
-/// Lets the first 1000 denials pass and counts further ones, so that a command that is refused without end does not fill
-/// its host's memory. Pure.
+/// Lets the first 1000 denials pass and counts further ones, so that a command that is refused without end does not
+/// fill its host's memory. Pure.
 class DenialFold {
   public:
     static constexpr std::uint64_t kMostTold = 1000;

@@ -15,7 +15,8 @@ bool is_one_of(const std::error_code& error, std::initializer_list<int> numbers)
 }
 
 int status_of_program(const std::error_code& error) {
-    if (is_one_of(error, {EACCES, EPERM, ENOEXEC, E2BIG, EISDIR, ETXTBSY, ELIBBAD, EINVAL})) return kStatusNotExecutable;
+    if (is_one_of(error, {EACCES, EPERM, ENOEXEC, E2BIG, EISDIR, ETXTBSY, ELIBBAD, EINVAL}))
+        return kStatusNotExecutable;
     // Whether it could be executed is not known: its start hung, or was ended.
     return is_one_of(error, {ETIMEDOUT, ECANCELED}) ? kStatusRefused : kStatusNotFound;
 }

@@ -83,8 +83,8 @@ RuntimeCore::RuntimeCore(asio::any_io_executor executor, RuntimeOptions options)
       limits_(feature_limits()),
       owner_(::getpid()),
       launchers_(options_.launchers) {
-    // Asio makes its reactor for the first object that needs one. Without a descriptor for it that throws here, and not in
-    // a handler, where nobody could catch it.
+    // Asio makes its reactor for the first object that needs one. Without a descriptor for it that throws here, and
+    // not in a handler, where nobody could catch it.
     const asio::steady_timer first(executor_);
     if (limits_ != wire::FeatureLimits{})
         log(LogLevel::warning, 0, std::string(wire::kFeatureVariable) + " takes away " + wire::to_words(limits_));
@@ -201,7 +201,8 @@ RuntimeCore::Members RuntimeCore::members_with_lock(bool ended_too) const {
 
 std::optional<NotStarted> RuntimeCore::redeem(InvocationFields& fields) {
     // Most commands are none, and are not made to wait for this.
-    if (!fields.program.starts_with("/proc/") || fields.args.empty() || fields.args.front() != wire::kEnterWord) return {};
+    if (!fields.program.starts_with("/proc/") || fields.args.empty() || fields.args.front() != wire::kEnterWord)
+        return {};
     std::vector<std::string> argv{fields.program};
     argv.insert(argv.end(), fields.args.begin(), fields.args.end());
     for (const auto& [id, member] : members(true)) {

@@ -93,8 +93,8 @@ class RuntimeCore : public std::enable_shared_from_this<RuntimeCore> {
     void end_members(const std::function<bool(const RuntimeMember&)>& which, Completion<bool> done);
     /// The commands that run, or are about to, in a session.
     [[nodiscard]] std::vector<std::weak_ptr<RuntimeMember>> commands_of(const Session& session);
-    /// Where a plain command is a relay into one of this Runtime's sessions, it becomes the command that the relay would
-    /// run, in the session; or says why not.
+    /// Where a plain command is a relay into one of this Runtime's sessions, it becomes the command that the relay
+    /// would run, in the session; or says why not.
     [[nodiscard]] std::optional<NotStarted> redeem(InvocationFields& fields);
     /// Asks every command to end, and waits for none.
     void stop_commands();

@@ -17,9 +17,9 @@ struct SocketEnds {
     std::uint16_t peer_port = 0;
 };
 
-/// A connection whose command is looked for. Several may be asked, and it is that of the one whose init finds the socket in
-/// one of its processes. If the connection was refused, that one takes the denial. Thread-safe; destroyed unanswered, it
-/// destroys who waits.
+/// A connection whose command is looked for. Several may be asked, and it is that of the one whose init finds the
+/// socket in one of its processes. If the connection was refused, that one takes the denial. Thread-safe; destroyed
+/// unanswered, it destroys who waits.
 class SocketSearch {
   public:
     /// `asked`: how many commands will answer. With one there is no doubt, even if its process is gone by then.

@@ -92,7 +92,8 @@ std::string passed_over(const wire::Failure& failure) {
 std::string stream_hint(const wire::Failure& failure) {
     if (failure.error == ENXIO) return "nobody has the other end of the FIFO open";
     if (failure.error == ELOOP)
-        return "a link on the way leads in a circle, or stands where commands may have made it and leads to what they may "
+        return "a link on the way leads in a circle, or stands where commands may have made it and leads to what "
+               "they may "
                "not touch: name the file itself";
     // What the session's start says of a stream; else the path is a file's.
     if (failure.path != "stdin" && failure.path != "stdout" && failure.path != "stderr") return {};

@@ -24,8 +24,8 @@ struct StdioPlan {
 /// whose other end nobody has open is a failure (ENXIO).
 [[nodiscard]] StdioPlan plan_stdio(const InvocationFields& fields);
 
-/// The first of a sandboxed command's descriptors that is a way out of the sandbox: a socket that is not connected, or of
-/// a type that each message can send elsewhere. It is of the host's network, whatever the command's own is.
+/// The first of a sandboxed command's descriptors that is a way out of the sandbox: a socket that is not connected,
+/// or of a type that each message can send elsewhere. It is of the host's network, whatever the command's own is.
 [[nodiscard]] std::optional<wire::Failure> find_way_out(const StdioPlan& plan);
 
 /// Writes without blocking and without SIGPIPE, whatever the host does with that signal. A count or -errno.

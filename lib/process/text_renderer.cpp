@@ -23,7 +23,8 @@ std::string host_and_port(const Denial& denial) {
 
 std::string act(const Denial& denial) {
     if (!denial.second_path.empty()) {
-        return detail::escaped(denial.operation) + " " + detail::escaped(denial.path) + " -> " + detail::escaped(denial.second_path);
+        return detail::escaped(denial.operation) + " " + detail::escaped(denial.path) + " -> " +
+               detail::escaped(denial.second_path);
     }
     const std::string kind(to_string(denial.kind));
     if (!denial.host.empty()) return kind + " " + host_and_port(denial);

@@ -71,7 +71,10 @@ bool start_thread(const std::shared_ptr<Task>& task) {
 class Wait : public std::enable_shared_from_this<Wait> {
   public:
     Wait(const asio::any_io_executor& executor, std::shared_ptr<Task> task, unique_fd ended)
-        : strand_(asio::make_strand(executor)), task_(std::move(task)), ended_(strand_, ended.release()), timer_(strand_) {}
+        : strand_(asio::make_strand(executor)),
+          task_(std::move(task)),
+          ended_(strand_, ended.release()),
+          timer_(strand_) {}
 
     void begin(Completion<bool> done, std::chrono::nanoseconds limit) {
         auto waiting = std::make_shared<Completion<bool>>(std::move(done));
@@ -126,7 +129,9 @@ class Wait : public std::enable_shared_from_this<Wait> {
 awaitable<bool> wait_for_end(const asio::any_io_executor& executor, const std::shared_ptr<Task>& task, unique_fd ended,
                              std::chrono::nanoseconds limit) {
     auto wait = std::make_shared<Wait>(executor, task, std::move(ended));
-    std::function<void(Completion<bool>)> begin = [wait, limit](Completion<bool> done) { wait->begin(std::move(done), limit); };
+    std::function<void(Completion<bool>)> begin = [wait, limit](Completion<bool> done) {
+        wait->begin(std::move(done), limit);
+    };
     OnCancel<bool> on_cancel;
     on_cancel.cancel = [weak = std::weak_ptr(wait)] {
         if (const auto waiting = weak.lock()) waiting->cancel();

@@ -62,8 +62,8 @@ std::string remedy(const wire::Failure& failure) {
 
 /// What a weaker session may do without, as the launcher sees it too.
 bool could_be_given_up(const wire::Failure& failure) {
-    const bool supervisor =
-        failure.stage == Stage::seccomp && failure.path != kFilter && failure.path.find("denyRead") == std::string::npos;
+    const bool supervisor = failure.stage == Stage::seccomp && failure.path != kFilter &&
+                            failure.path.find("denyRead") == std::string::npos;
     const bool proc = failure.stage == Stage::mounts && failure.error == EPERM && failure.path == "/proc";
     return supervisor || proc || failure.stage == Stage::landlock;
 }

@@ -94,7 +94,9 @@ awaitable<Answer> wait_for_answer(const asio::any_io_executor& executor,
 }
 
 wire::EnforcementFacts facts_from(const Answer& answer, bool weaker) {
-    if (answer.timed_out) throw Error(Errc::sandbox_failed, "the sandbox's cell did not answer in time: a file system below what the policy names may hang");
+    if (answer.timed_out)
+        throw Error(Errc::sandbox_failed,
+                    "the sandbox's cell did not answer in time: a file system below what the policy names may hang");
     if (!answer.packet) throw Error(Errc::sandbox_failed, "the sandbox's cell ended before it answered");
     wire::CellReady ready;
     wire::Failure failure;

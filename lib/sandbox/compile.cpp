@@ -112,7 +112,8 @@ std::vector<PolicyEntry> without_globs(Access access, std::vector<PolicyEntry> e
         if (!used[i] && !is_named(globs[i], entries)) rules.nothing_found(access, globs[i]);
     for (std::size_t i = 0; i < globs.size(); ++i)
         if (links[i] > kMostNamed)
-            rules.warn(globs[i].where + ": " + std::to_string(links[i] - kMostNamed) + " more symbolic links are not granted");
+            rules.warn(globs[i].where + ": " + std::to_string(links[i] - kMostNamed) +
+                       " more symbolic links are not granted");
     const std::size_t warnings = rules.warnings.size();
     for (const GlobGap& gap : finds.gaps) rules.warn_of_gap(globs[gap.query], gap);
     rules.fold_warnings(warnings);

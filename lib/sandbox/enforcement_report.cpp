@@ -61,7 +61,8 @@ Finding network(const EnforcementFacts& facts, const SessionPlan& plan) {
     if (!plan.own_network) return {Enforced::none, "network.disabled is true: the host's network"};
     if (!facts.network_namespace) return {Enforced::none, "no network namespace"};
     if (!plan.proxy_ports.empty())
-        return {Enforced::full, "the allowed domains, through the host's proxies; else only the session's own loopback"};
+        return {Enforced::full,
+                "the allowed domains, through the host's proxies; else only the session's own loopback"};
     return {Enforced::full, "no network but the session's own loopback"};
 }
 
@@ -87,8 +88,9 @@ Finding denials(const EnforcementFacts& facts, const SessionPlan&) {
                 "no notification from seccomp here: refused calls fail, but are not listed, and UNIX sockets exist in"
                 " pairs only"};
     if (!facts.addfd_send)
-        return {Enforced::full, "signals may interrupt a judged call, and a new file may be left open then (Linux before"
-                                " 5.14)"};
+        return {Enforced::full,
+                "signals may interrupt a judged call, and a new file may be left open then (Linux before"
+                " 5.14)"};
     if (facts.wait_killable) return {};
     return {Enforced::full, "signals may interrupt a judged call (Linux before 5.19)"};
 }

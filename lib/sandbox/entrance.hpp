@@ -31,9 +31,9 @@ inline constexpr std::chrono::seconds kTicketLifetime{60};
 /// For tests: the lifetime in sessions that are made from now on.
 void set_ticket_lifetime(std::chrono::nanoseconds lifetime) noexcept;
 
-/// A session's door for relays: gives out tickets, takes in who brings one, runs the ticket's command in the session with
-/// the relay's descriptors, and tells the relay how it ended. It waits (and keeps the context at work) only while a
-/// ticket can be used or a relay is served. Thread-safe.
+/// A session's door for relays: gives out tickets, takes in who brings one, runs the ticket's command in the session
+/// with the relay's descriptors, and tells the relay how it ended. It waits (and keeps the context at work) only
+/// while a ticket can be used or a relay is served. Thread-safe.
 class Entrance : public std::enable_shared_from_this<Entrance> {
   public:
     /// `image`: the program that relays are.
@@ -42,8 +42,8 @@ class Entrance : public std::enable_shared_from_this<Entrance> {
     /// Puts a relay's argv in place of the command in `fields`, whose session is set and stays. Where no socket can be
     /// had, the relay is one that refuses with the reason: no other executor can run the command unsandboxed.
     void admit(InvocationFields& fields);
-    /// For the argv of one of this session's relays: its command, with the session set and the ticket used, or why it has
-    /// none. Absent for any other argv, and for a ticket that was never given out or is forgotten.
+    /// For the argv of one of this session's relays: its command, with the session set and the ticket used, or why it
+    /// has none. Absent for any other argv, and for a ticket that was never given out or is forgotten.
     [[nodiscard]] std::optional<detail::Redeemed> redeem(const std::vector<std::string>& argv);
     /// No ticket admits anyone any more, and relays that have shown none are dropped.
     void close() noexcept;

@@ -11,10 +11,10 @@
 namespace sandpipe {
 
 /// Where relays come in: a listening SEQPACKET socket of this process that other processes of the same user can reach
-/// and nothing in a sandbox can. It is bound in a private directory and at once unlinked from there: its only names are
-/// links in this process's /proc/PID/fd, which a sandbox's own /proc does not have, and nothing is left on disk, however
-/// this process ends. A process that is not dumpable (prctl(2), after a change of its user) has no such links for
-/// others; then the directory stays, mode 0700, until this object goes.
+/// and nothing in a sandbox can. It is bound in a private directory and at once unlinked from there: its only names
+/// are links in this process's /proc/PID/fd, which a sandbox's own /proc does not have, and nothing is left on disk,
+/// however this process ends. A process that is not dumpable (prctl(2), after a change of its user) has no such links
+/// for others; then the directory stays, mode 0700, until this object goes.
 class EntranceSocket {
   public:
     EntranceSocket() = default;

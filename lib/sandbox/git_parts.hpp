@@ -16,9 +16,9 @@ struct UnsearchedDirectory {
 /// What stands in a repository and has hooks or settings of its own (gitrepository-layout(5)).
 struct GitParts {
     std::vector<std::string> worktrees;  ///< entries of `worktrees`
-    /// Directories below `modules` (of a worktree too), where repositories of submodules are kept, whose names may have slashes. Which of them
-    /// are repositories a command could hide, by moving HEAD away for one, so all are taken for such, down to where git
-    /// keeps objects and references.
+    /// Directories below `modules` (of a worktree too), where repositories of submodules are kept, whose names may
+    /// have slashes. Which of them are repositories a command could hide, by moving HEAD away for one, so all are
+    /// taken for such, down to where git keeps objects and references.
     std::vector<std::string> modules;
     std::vector<UnsearchedDirectory> unsearched;
 };

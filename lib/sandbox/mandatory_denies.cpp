@@ -198,7 +198,8 @@ class MandatorySearch {
                            [](std::string_view name) { return first_name(name) == kGit; });
     }
 
-    /// Whoever owns it can give himself the rights that were missing now (chmod(2)), and nothing in it would be covered.
+    /// Whoever owns it can give himself the rights that were missing now (chmod(2)), and nothing in it would be
+    /// covered.
     void deny_unsearched(const std::string& directory, int error) {
         const std::string place(nameable_path(directory));
         if (++unsearched_ <= kMostNamed)

@@ -24,9 +24,9 @@ struct OtherPath {
     friend auto operator<=>(const OtherPath&, const OtherPath&) = default;
 };
 
-/// The other paths that lead to `place` or into what is below it, because what of a file system holds it, or stands below
-/// it, is mounted more than once, as by a bind mount or as a subvolume. Sorted. By the table alone: what is mounted over
-/// such a path is not looked at.
+/// The other paths that lead to `place` or into what is below it, because what of a file system holds it, or stands
+/// below it, is mounted more than once, as by a bind mount or as a subvolume. Sorted. By the table alone: what is
+/// mounted over such a path is not looked at.
 [[nodiscard]] std::vector<OtherPath> other_paths(std::string_view place, const std::vector<HostMount>& mounts);
 
 }  // namespace sandpipe

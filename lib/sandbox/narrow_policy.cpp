@@ -82,8 +82,8 @@ class FileNarrowing {
     }
 
   private:
-    /// Rules are about what a path means on the host, whatever a command would make of it. Of a glob, the directory below
-    /// which its matches are.
+    /// Rules are about what a path means on the host, whatever a command would make of it. Of a glob, the directory
+    /// below which its matches are.
     [[nodiscard]] std::string place_of(const PathPattern& pattern) const {
         const std::string path = absolute_path(split_pattern(pattern).path, workspace_, home_, "the narrower policy");
         return resolve_path(path, HostPathFacts()).place;
@@ -95,7 +95,8 @@ class FileNarrowing {
             if (contains(own, pattern)) continue;
             const Explanation found = wide_says_.explain(act, place_of(pattern));
             if (!found.allowed) conflict(named(key, pattern.path), "the session says " + found.rule);
-            if (is_private(pattern)) conflict(named(key, pattern.path), "the session's own /tmp hides what the host has there");
+            if (is_private(pattern))
+                conflict(named(key, pattern.path), "the session's own /tmp hides what the host has there");
         }
     }
 
@@ -110,7 +111,8 @@ class FileNarrowing {
     void check_reads(const Patterns& patterns) const {
         check(ExplainedAct::read, "allowRead", patterns, wide_.allow_read);
         for (const PathPattern& pattern : patterns)
-            if (!contains(wide_.allow_read, pattern) && !split_pattern(pattern).glob.empty() && !wide_.deny_read.empty())
+            if (!contains(wide_.allow_read, pattern) && !split_pattern(pattern).glob.empty() &&
+                !wide_.deny_read.empty())
                 conflict(named("allowRead", pattern.path), "a glob might lift what the session denies");
     }
 

@@ -57,7 +57,8 @@ struct CloseDirectory {
 
 PathFact HostPathFacts::look(const std::string& path) const {
     struct stat status {};
-    if (::lstat(path.c_str(), &status) == 0) return {kind_of(status.st_mode), 0, status.st_nlink, status.st_dev, status.st_ino};
+    if (::lstat(path.c_str(), &status) == 0)
+        return {kind_of(status.st_mode), 0, status.st_nlink, status.st_dev, status.st_ino};
     if (errno == ENOENT || errno == ENOTDIR) return {};
     return {PathKind::unreachable, errno, 1, 0, 0};
 }

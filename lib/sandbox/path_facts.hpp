@@ -55,13 +55,14 @@ class PathFacts {
     [[nodiscard]] virtual sys::ProgramFacts program(const std::string& path) const = 0;
     /// Whether the caller may execute a file, by its mode and what it is mounted with; false if there is none.
     [[nodiscard]] virtual bool may_be_executed(const std::string& path) const = 0;
-    /// What is mounted where, as in /proc/PID/mountinfo. Throws `Error` E_SANDBOX_UNSUPPORTED_ENV if that cannot be read.
+    /// What is mounted where, as in /proc/PID/mountinfo. Throws `Error` E_SANDBOX_UNSUPPORTED_ENV if that cannot be
+    /// read.
     [[nodiscard]] virtual std::string mount_table() const = 0;
 };
 
 /// For a search that must not miss a name: all of a directory, with an error where something in it could escape the
-/// search: it cannot be listed, or not be entered, or has too long a path for its entries to be named. Without entries and
-/// error if it has gone.
+/// search: it cannot be listed, or not be entered, or has too long a path for its entries to be named. Without
+/// entries and error if it has gone.
 [[nodiscard]] DirectoryListing list_surely(const PathFacts& facts, const std::string& directory);
 
 /// The file system as this process sees it. Keeps nothing: every call asks the kernel.

@@ -20,8 +20,8 @@ struct PathBase {
     std::vector<std::string> written;  ///< places in which commands of earlier sessions may have made links
 };
 
-/// The entries of one list, resolved as far as they are without globs. A name that exists just as it is written is meant
-/// too, whatever its characters.
+/// The entries of one list, resolved as far as they are without globs. A name that exists just as it is written is
+/// meant too, whatever its characters.
 [[nodiscard]] std::vector<PolicyEntry> entries_of(const std::string& key, const std::vector<PathPattern>& patterns,
                                                   const PathBase& base);
 

@@ -21,7 +21,8 @@ wire::CommandOver over(const Signaled& signaled) { return {signaled.signal & 0x7
 std::string last_word(const CommandResult& result) {
     const int status = detail::exit_status(result);
     if (result.cause == Cause::lost)
-        return wire::encode(wire::EntryRefused{status, "the sandbox of this command was lost, and the command with it"});
+        return wire::encode(
+            wire::EntryRefused{status, "the sandbox of this command was lost, and the command with it"});
     if (const auto* start = std::get_if<NotStarted>(&result.status))
         return wire::encode(wire::EntryRefused{status, "the command was not started: " + detail::describe(*start)});
     if (const auto* exited = std::get_if<Exited>(&result.status)) return wire::encode(over(*exited));

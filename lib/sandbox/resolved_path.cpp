@@ -46,7 +46,8 @@ class PathWalk {
     }
 
     void cut_off() {
-        for (; !ahead_.empty() && ahead_.back() != ".."; ahead_.pop_back()) at_.place = join_path(at_.place, ahead_.back());
+        for (; !ahead_.empty() && ahead_.back() != ".."; ahead_.pop_back())
+            at_.place = join_path(at_.place, ahead_.back());
         at_.fact = {PathKind::unreachable, EACCES, 1, 0, 0};
     }
 

@@ -24,11 +24,11 @@ struct ResolvedPath {
 
 /// Asked before a name, "..", too, is looked up in a directory.
 using MaySearch = std::function<bool(const std::string& directory)>;
-/// The same, for a walk that ends at the first directory that may not be searched: then the place is that one, with the names
-/// that follow as far as they do not lead back, and unreachable with EACCES.
+/// The same, for a walk that ends at the first directory that may not be searched: then the place is that one, with
+/// the names that follow as far as they do not lead back, and unreachable with EACCES.
 [[nodiscard]] ResolvedPath resolve_path(std::string_view absolute, const PathFacts& facts, const MaySearch& may_search);
-/// The same for `rest` (relative) below a directory that is resolved already: in a deep tree each name that is looked at
-/// again costs.
+/// The same for `rest` (relative) below a directory that is resolved already: in a deep tree each name that is looked
+/// at again costs.
 [[nodiscard]] ResolvedPath resolve_below(std::string_view directory, std::string_view rest, const PathFacts& facts);
 
 /// "/a/b" of "/a" and "b", "/b" of "/" and "b".

@@ -16,8 +16,9 @@ constexpr std::string_view kInit = "/proc/1";
 
 /// What only a process that may trace init can look at, which none inside may (ptrace(2)).
 constexpr std::array<std::string_view, 21> kSecretsOfInit{
-    "auxv",     "clear_refs", "cwd",     "environ",     "exe",       "fd",    "fdinfo",       "io",    "map_files", "maps", "mem",
-    "ns",       "numa_maps",  "pagemap", "personality", "root",      "smaps", "smaps_rollup", "stack", "syscall",   "timers"};
+    "auxv",        "clear_refs", "cwd",   "environ",      "exe",   "fd",        "fdinfo",
+    "io",          "map_files",  "maps",  "mem",          "ns",    "numa_maps", "pagemap",
+    "personality", "root",       "smaps", "smaps_rollup", "stack", "syscall",   "timers"};
 
 bool is_number(std::string_view text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -40,7 +41,8 @@ std::string_view hidden_in_proc(std::string_view place) {
     if (!wire::holds(kInit, place)) return "a session has processes of its own";
     std::string_view entry = wire::relative_to(kInit, place);
     if (entry.starts_with("task/1/")) entry.remove_prefix(7);
-    const bool secret = std::find(kSecretsOfInit.begin(), kSecretsOfInit.end(), first_name(entry)) != kSecretsOfInit.end();
+    const bool secret =
+        std::find(kSecretsOfInit.begin(), kSecretsOfInit.end(), first_name(entry)) != kSecretsOfInit.end();
     return secret ? "nobody may look into a session's init" : std::string_view();
 }
 
@@ -91,7 +93,8 @@ std::string_view SessionView::hidden_by_own_place(const std::string& place) cons
         return exists ? "hidden by the session's own /dev/shm" : std::string_view();
     if (wire::holds(kDev, place)) {
         const auto& granted = compiled_.devices;
-        const bool own = place == kDev || is_own_device(place) || is_standard_stream(place) || place == "/dev/pts/ptmx" ||
+        const bool own = place == kDev || is_own_device(place) || is_standard_stream(place) ||
+                         place == "/dev/pts/ptmx" ||
                          std::find(granted.begin(), granted.end(), place) != granted.end() ||
                          (!compiled_.plan.proxy_ports.empty() && wire::holds(wire::kRelayPath, place));
         return own ? std::string_view() : "not in the session's own /dev";
@@ -110,8 +113,8 @@ bool SessionView::is_above_hole(std::string_view place) const {
     });
 }
 
-/// A denied directory with holes shows these and nothing else: no link in it leads anywhere. Only if it is the root are there
-/// links, by which programs are called.
+/// A denied directory with holes shows these and nothing else: no link in it leads anywhere. Only if it is the root
+/// are there links, by which programs are called.
 bool SessionView::is_masked(const std::string& path) const {
     const wire::AccessRules& rules = compiled_.plan.rules;
     const std::string_view parent = parent_path(path);

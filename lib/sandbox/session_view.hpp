@@ -9,8 +9,8 @@
 
 namespace sandpipe {
 
-/// The host's file system as the commands of a session meet it: without what stands behind a mask, with the session's own
-/// /tmp, /dev and /proc instead of the host's. Pure. Both arguments must outlive it.
+/// The host's file system as the commands of a session meet it: without what stands behind a mask, with the session's
+/// own /tmp, /dev and /proc instead of the host's. Pure. Both arguments must outlive it.
 class SessionView final : public PathFacts {
   public:
     SessionView(const CompiledPolicy& compiled, const PathFacts& host) : compiled_(compiled), host_(host) {}
@@ -25,7 +25,8 @@ class SessionView final : public PathFacts {
 
     /// Why what the host has at `place` is out of sight, whatever the rules say; empty where it is not.
     [[nodiscard]] std::string_view hidden(const std::string& place) const;
-    /// Whether a name can be looked up in this directory. A denied one has holes where the policy shows something in it.
+    /// Whether a name can be looked up in this directory. A denied one has holes where the policy shows something in
+    /// it.
     [[nodiscard]] bool may_search(const std::string& directory) const;
 
   private:

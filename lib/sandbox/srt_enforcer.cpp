@@ -60,7 +60,8 @@ void check_wrap(const CellSession& session, const InvocationFields& fields) {
     (void)session.environment(fields.env);
 }
 
-constexpr std::string_view kLate = "the places that the policy names could not be looked at in time: a file system hangs";
+constexpr std::string_view kLate =
+    "the places that the policy names could not be looked at in time: a file system hangs";
 
 /// All that looks at the file system before there is a session.
 struct Groundwork {
@@ -161,9 +162,11 @@ class SrtEnforcer final : public SandboxEnforcer {
         std::function<SandboxPolicy()> narrow = [wide, asked = std::move(asked)] {
             return narrow_policy(wide.policy, asked, wide.workspace, wide.bin_shell);
         };
-        narrower.policy = co_await call_aside(runtime->executor(), std::move(narrow), kStartTimeout, std::string(kLate));
+        narrower.policy =
+            co_await call_aside(runtime->executor(), std::move(narrow), kStartTimeout, std::string(kLate));
         std::string narrowing = describe_narrowing(wide.policy, narrower.policy);
-        co_return co_await make_session(runtime, std::move(narrower), std::move(proxies), std::move(narrowing), kStartTimeout);
+        co_return co_await make_session(runtime, std::move(narrower), std::move(proxies), std::move(narrowing),
+                                        kStartTimeout);
     }
 
     static awaitable<BinaryInvocation> wrap_in(std::shared_ptr<CellSession> session, SessionFacts facts,

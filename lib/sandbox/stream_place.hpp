@@ -10,9 +10,9 @@
 
 namespace sandpipe {
 
-/// Where the host may open `path` (absolute) as a standard stream of a command. A link in one of `trees`, where commands
-/// write, may be one that an earlier command made to be followed: it may lead to what the rules let a command read, or
-/// write, in that tree, and nowhere else.
+/// Where the host may open `path` (absolute) as a standard stream of a command. A link in one of `trees`, where
+/// commands write, may be one that an earlier command made to be followed: it may lead to what the rules let a
+/// command read, or write, in that tree, and nowhere else.
 [[nodiscard]] detail::StreamPlace find_stream_place(std::string_view path, bool writes,
                                                     const wire::AccessRules& rules,
                                                     const std::vector<std::string>& trees, const PathFacts& facts);

@@ -21,15 +21,16 @@ std::vector<PolicyEntry> unix_sockets_of(const std::vector<std::string>& paths, 
         entry.absolute = absolute_path(paths[i], base.workspace, base.home, entry.where);
         entry.path = resolve_path(entry.absolute, base.facts);
         if (entry.path.fact.kind == PathKind::directory) {
-            warnings.push_back(entry.where + ": " + entry.path.place + " is a directory and no socket, and is not granted");
+            warnings.push_back(entry.where + ": " + entry.path.place +
+                               " is a directory and no socket, and is not granted");
             continue;
         }
         const std::string link = planted_link(entry.path, base.written);
         if (link.empty())
             entries.push_back(std::move(entry));
         else
-            warnings.push_back(entry.where + ": " + entry.absolute + " leads to " + entry.path.place + " by the link " + link +
-                               ", which a command may have made, and is not granted");
+            warnings.push_back(entry.where + ": " + entry.absolute + " leads to " + entry.path.place +
+                               " by the link " + link + ", which a command may have made, and is not granted");
     }
     return entries;
 }

@@ -15,9 +15,9 @@ struct ProcEntry {
     ProcTreatment treatment;
 };
 
-// Left alone are what programs use and what tells of no device, process or setting of the host's (cpuinfo, meminfo, stat,
-// loadavg, uptime, version, filesystems, cgroups, pressure, ...), and what the kernel shows by pid, network or ipc
-// namespace (self, net, sysvipc, locks). An entry that this kernel does not have is passed over.
+// Left alone are what programs use and what tells of no device, process or setting of the host's (cpuinfo, meminfo,
+// stat, loadavg, uptime, version, filesystems, cgroups, pressure, ...), and what the kernel shows by pid, network or
+// ipc namespace (self, net, sysvipc, locks). An entry that this kernel does not have is passed over.
 inline constexpr ProcEntry kProcEntries[] = {
     {"sys", ProcTreatment::read_only},
     {"sysrq-trigger", ProcTreatment::read_only},
@@ -83,7 +83,8 @@ inline constexpr const char* kHiddenInSys[] = {
 };
 
 /// Whether `path` is one of the entries of `directory` ("/proc/") that `name` stands for, or below it.
-[[nodiscard]] constexpr bool is_entry(std::string_view directory, std::string_view name, std::string_view path) noexcept {
+[[nodiscard]] constexpr bool is_entry(std::string_view directory, std::string_view name,
+                                      std::string_view path) noexcept {
     if (!path.starts_with(directory)) return false;
     path.remove_prefix(directory.size());
     return path.starts_with(name) && (path.size() == name.size() || path[name.size()] == '/');

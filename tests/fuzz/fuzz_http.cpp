@@ -20,7 +20,8 @@ void check_forwarded(const HttpRequest& request) {
     require(find_head_end(request.head, 0) == request.head.size());
     // An origin reads the same host from it.
     const std::size_t host = request.head.find("\r\nHost: ") + 8;
-    const auto parsed = parse_authority(std::string_view(request.head).substr(host, request.head.find("\r\n", host) - host), 80);
+    const auto parsed =
+        parse_authority(std::string_view(request.head).substr(host, request.head.find("\r\n", host) - host), 80);
     require(std::holds_alternative<Destination>(parsed) && std::get<Destination>(parsed) == request.destination);
     HttpMessage again(HttpMessage::Kind::request);
     require(again.read_head(request.head));

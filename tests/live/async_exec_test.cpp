@@ -104,8 +104,9 @@ TEST_F(StopOnSignals, StopsEveryCommandAtTheFirstAndKillsAtTheSecond) {
     const std::filesystem::path ready = scratch() / "ready";
     auto work = [&]() -> awaitable<void> {
         co_await (ignore_result(executor()->exec(sh("exec sleep 60")), polite) &&
-                  ignore_result(executor()->exec(sh("trap '' TERM; touch " + ready.string() + "; while :; do sleep 1; done")),
-                                stubborn));
+                  ignore_result(
+                      executor()->exec(sh("trap '' TERM; touch " + ready.string() + "; while :; do sleep 1; done")),
+                      stubborn));
     };
     bool done = false;
     auto all = [&]() -> awaitable<void> {

@@ -74,7 +74,8 @@ TEST_F(CancelStream, ASecondOperationBesideAnotherIsAnErrorAndTheFirstGoesOn) {
     ASSERT_TRUE(drive_until([&] { return !first.empty(); }));
     EXPECT_EQ(first, "one\n");
     std::optional<CommandResult> finished;
-    asio::co_spawn(io(), stream.finish(), [&](std::exception_ptr, CommandResult result) { finished = std::move(result); });
+    asio::co_spawn(io(), stream.finish(),
+                   [&](std::exception_ptr, CommandResult result) { finished = std::move(result); });
     EXPECT_THROW(run(stream.finish()), Error);
     ASSERT_TRUE(drive_until([&] { return finished.has_value(); }));
     EXPECT_EQ(finished->exit_code, 0);

@@ -18,8 +18,8 @@ class Daemons : public ProcessFixture {
     /// A line that makes a daemon which writes its number to `name`, and goes on once that is there.
     [[nodiscard]] std::string daemonise(const std::string& name, const std::string& how = "setsid") const {
         const std::string file = pid_file(name);
-        return "(" + how + " /bin/sh -c 'echo $$ > " + file + "; exec sleep 60' >/dev/null 2>&1 &); until [ -s " + file +
-               " ]; do sleep .01; done; ";
+        return "(" + how + " /bin/sh -c 'echo $$ > " + file + "; exec sleep 60' >/dev/null 2>&1 &); until [ -s " +
+               file + " ]; do sleep .01; done; ";
     }
     [[nodiscard]] pid_t daemon(const std::string& name) const { return std::stoi(read_file(pid_file(name))); }
 
@@ -62,7 +62,10 @@ TEST_F(Daemons, AreKeptOtherwise) {
 }
 
 TEST_F(Daemons, TheLimitThatMarksThemLimitsNothing) {
-    EXPECT_EQ(exec(sh("for i in 1 2 3; do flock " + pid_file("lock") + " true || exit 1; done; ulimit -H -a >/dev/null")).exit_code, 0);
+    EXPECT_EQ(
+        exec(sh("for i in 1 2 3; do flock " + pid_file("lock") + " true || exit 1; done; ulimit -H -a >/dev/null"))
+            .exit_code,
+        0);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// attack_interrupted COUNT: makes, links, moves and removes files in the cwd while a thread interrupts it with a signal
-// whose handler restarts calls. Prints what became of it: the first new file that could not be made by O_EXCL, whether it
-// was interrupted often, and how many of the other calls answered what no file system would.
+// attack_interrupted COUNT: makes, links, moves and removes files in the cwd while a thread interrupts it with a
+// signal whose handler restarts calls. Prints what became of it: the first new file that could not be made by O_EXCL,
+// whether it was interrupted often, and how many of the other calls answered what no file system would.
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

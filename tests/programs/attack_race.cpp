@@ -1,6 +1,6 @@
-// attack_race KIND FORBIDDEN ROUNDS: tries to reach a forbidden place by changing what a path means while it
-// is judged. Prints "tried", or "WON" and how. What it makes when it wins is an empty file of its own. One thread changes
-// and one acts; "flip-KIND" only changes and "act-KIND" only acts, for another process to do the other half.
+// attack_race KIND FORBIDDEN ROUNDS: tries to reach a forbidden place by changing what a path means while it is
+// judged. Prints "tried", or "WON" and how. What it makes when it wins is an empty file of its own. One thread
+// changes and one acts; "flip-KIND" only changes and "act-KIND" only acts, for another process to do the other half.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,7 +182,8 @@ void act_on_stream() {
         ::chmod(g_path, 0777);
         ::truncate(g_path, 1);
         const int file = ::open(g_path, O_WRONLY);
-        if (file >= 0 && ::fstat(file, &now) == 0 && now.st_ino == before.st_ino) won("the stream was opened for writing");
+        if (file >= 0 && ::fstat(file, &now) == 0 && now.st_ino == before.st_ino)
+            won("the stream was opened for writing");
         ::close(file);
         if (::fgetxattr(0, "user.attack", nullptr, 0) > 0) won("the stream's attributes changed");
         ::fstat(0, &now);

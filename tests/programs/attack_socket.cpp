@@ -1,5 +1,5 @@
-// attack_socket KIND FORBIDDEN ROUNDS: tries to connect to a socket of the host, at the path FORBIDDEN, by changing what
-// is judged. Prints "tried"; whether it won is for the host's listener to tell.
+// attack_socket KIND FORBIDDEN ROUNDS: tries to connect to a socket of the host, at the path FORBIDDEN, by changing
+// what is judged. Prints "tried"; whether it won is for the host's listener to tell.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -41,7 +41,8 @@ sockaddr_storage loopback() {
 int listen_at(const char* path) {
     const int listener = ::socket(AF_UNIX, SOCK_STREAM, 0);
     const sockaddr_storage name = unix_name(path);
-    if (::bind(listener, reinterpret_cast<const sockaddr*>(&name), sizeof(sockaddr_un)) < 0 || ::listen(listener, 4) < 0)
+    if (::bind(listener, reinterpret_cast<const sockaddr*>(&name), sizeof(sockaddr_un)) < 0 ||
+        ::listen(listener, 4) < 0)
         perror("own listener"), exit(2);
     return listener;
 }

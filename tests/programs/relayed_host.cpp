@@ -1,5 +1,5 @@
-// relayed_host WORKSPACE PROGRAM [ARG...]: a host that wraps one command, prints the wrapped argv as a line of the shell,
-// and holds its session until it is killed.
+// relayed_host WORKSPACE PROGRAM [ARG...]: a host that wraps one command, prints the wrapped argv as a line of the
+// shell, and holds its session until it is killed.
 #include <sandpipe/shell.hpp>
 #include <sandpipe/srt_enforcer.hpp>
 

@@ -45,8 +45,9 @@ TEST_F(DenialKinds, EachRefusedReadIsOne) {
 
 TEST_F(DenialKinds, WhatCanBeReadOrIsMissingIsNone) {
     Session session = open(hiding());
-    for (const auto& [verb, path] : {std::pair{"read", "two"}, std::pair{"list", "."}, std::pair{"read", "../o/dir/file"},
-                                     std::pair{"read", "nothing"}, std::pair{"list", "/etc"}}) {
+    for (const auto& [verb, path] :
+         {std::pair{"read", "two"}, std::pair{"list", "."}, std::pair{"read", "../o/dir/file"},
+          std::pair{"read", "nothing"}, std::pair{"list", "/etc"}}) {
         const Ran ran = session.attack("attack_act", {verb, path});
         EXPECT_EQ(kinds(ran), Lines{}) << verb << " " << path;
     }
@@ -69,8 +70,9 @@ TEST_F(DenialKinds, BothNamesAreToldWhereOneIsOutOfReach) {
         const char* verb;
         const char* from;
         const char* to;
-    } acts[] = {{"rename", "two", "dir/new"},      {"rename", "dir/file", "new"},    {"link", "two", "dir/new"},
-                {"link", "dir/file", "new"},       {"exchange", "two", "dir/file"},  {"rename", "two", "dir/missing/new"},
+    } acts[] = {{"rename", "two", "dir/new"},      {"rename", "dir/file", "new"},
+                {"link", "two", "dir/new"},        {"link", "dir/file", "new"},
+                {"exchange", "two", "dir/file"},   {"rename", "two", "dir/missing/new"},
                 {"rename", "dir/file", "dir/new"}, {"rename", "dir/missing", "new"}};
     for (const auto& act : acts) {
         const Ran ran = session.attack("attack_act", {act.verb, act.from, act.to});
@@ -111,7 +113,8 @@ TEST_F(DenialKinds, ChangesThroughADescriptor) {
         "  try: f(); print('ok')\n"
         "  except OSError as e: print(e.strerror)\n"
         "fd=os.open(NAME,os.O_RDONLY)\n"
-        "t(lambda:os.fchmod(fd,0o600)); t(lambda:os.fchown(fd,os.getuid(),-1)); t(lambda:os.setxattr(fd,'user.a',b'1'))\n"
+        "t(lambda:os.fchmod(fd,0o600)); t(lambda:os.fchown(fd,os.getuid(),-1)); "
+        "t(lambda:os.setxattr(fd,'user.a',b'1'))\n"
         "t(lambda:os.utime(fd))\n";
     const Ran denied = session.python("NAME='file'\n" + acts);
     EXPECT_EQ(denied.denied(),
@@ -127,7 +130,9 @@ TEST_F(DenialKinds, ConnectionsThatLeadNowhere) {
     Session session = open();
     const Ran ran = session.python(
         "import socket,errno\n"
-        "for f,t,a in (socket.AF_INET,socket.SOCK_STREAM,('192.0.2.1',80)),(socket.AF_INET6,socket.SOCK_STREAM,('2001:db8::1',443)),"
+        "for f,t,a in "
+        "(socket.AF_INET,socket.SOCK_STREAM,('192.0.2.1',80)),(socket.AF_INET6,socket.SOCK_STREAM,('2001:db8::1',443)"
+        "),"
         "(socket.AF_INET,socket.SOCK_DGRAM,('192.0.2.53',53)):\n"
         "  print(errno.errorcode[socket.socket(f,t).connect_ex(a)])\n"
         "try: socket.socket(socket.AF_INET,socket.SOCK_DGRAM).sendto(b'x',('192.0.2.9',9))\n"

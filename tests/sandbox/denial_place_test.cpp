@@ -108,8 +108,9 @@ TEST_F(DenialPlace, WhatIsQueuedBehindADenialDoesNotHoldItUp) {
     Session session = open();
     // Stdout fills the queue while the consumer sleeps, and then the denial waits for what is in the pipe of stderr.
     for (int round = 0; round < rounds(3); ++round) {
-        Running running = session.start(session.shell("head -c 5000000 /dev/zero | tr '\\0' '.' & sleep 0.2; echo mark >&2;"
-                                                      " echo x 2>/dev/null > ../o/made; wait"));
+        Running running =
+            session.start(session.shell("head -c 5000000 /dev/zero | tr '\\0' '.' & sleep 0.2; echo mark >&2;"
+                                        " echo x 2>/dev/null > ../o/made; wait"));
         idle_for(milliseconds(600));
         const Ran ran = running.finish();
         EXPECT_EQ(ran.out.size(), 5'000'000u);

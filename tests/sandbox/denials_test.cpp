@@ -67,8 +67,9 @@ TEST_F(Denials, ALinkToBelowAHiddenDirectoryIsNoWayRound) {
     SandboxPolicy policy = writable();
     policy.filesystem.deny_read = {"d"};
     Session session = open(policy);
-    const std::pair<const char*, const char*> kActs[] = {{"cat lf", "w/d/f"},      {"cat lsf", "w/d/s/f"}, {"cat ls/f", "w/d/s/f"},
-                                                         {"cat d/s/f", "w/d/s/f"}, {"echo x >lf", "w/d/f"}, {"cat d/.", "w/d"}};
+    const std::pair<const char*, const char*> kActs[] = {{"cat lf", "w/d/f"},     {"cat lsf", "w/d/s/f"},
+                                                         {"cat ls/f", "w/d/s/f"}, {"cat d/s/f", "w/d/s/f"},
+                                                         {"echo x >lf", "w/d/f"}, {"cat d/.", "w/d"}};
     for (const auto& [line, place] : kActs) {
         const Ran ran = session.sh(line);
         EXPECT_NE(ran.code(), 0) << line;

@@ -154,12 +154,13 @@ TEST_F(DenyWrite, AFileInADirectoryThatDoesNotExist) {
                 {"rename @/ready @/.agent", "symlink ready @/.agent",
                  "symlink nowhere @/.agent", "rename @/to-ready @/.agent", "link @/to-ready @/.agent"});
     expect_acts(session, "ok", at("w"), {"mkdir @/.agent", "create @/.agent/other.json", "unlink @/.agent/other.json"});
-    expect_acts(session, "EACCES", at("w"),
-                {"create @/.agent/settings.json", "create_read @/.agent/settings.json", "openat2_create @/.agent/settings.json",
-                 "mkdir @/.agent/settings.json", "symlink x @/.agent/settings.json", "link @/two @/.agent/settings.json",
-                 "rename @/two @/.agent/settings.json", "fifo @/.agent/settings.json", "rename @/ready @/.agent",
-                 "exchange @/ready @/.agent", "exchange @/.agent @/ready", "create_below @/.agent settings.json",
-                 "overwrite /proc/self/cwd/.agent/settings.json"});
+    expect_acts(
+        session, "EACCES", at("w"),
+        {"create @/.agent/settings.json", "create_read @/.agent/settings.json",
+         "openat2_create @/.agent/settings.json", "mkdir @/.agent/settings.json", "symlink x @/.agent/settings.json",
+         "link @/two @/.agent/settings.json", "rename @/two @/.agent/settings.json", "fifo @/.agent/settings.json",
+         "rename @/ready @/.agent", "exchange @/ready @/.agent", "exchange @/.agent @/ready",
+         "create_below @/.agent settings.json", "overwrite /proc/self/cwd/.agent/settings.json"});
     expect_acts(session, "ok", at("w"), {"rename @/harmless @/harmless2", "rename @/harmless2 @/harmless"});
 }
 

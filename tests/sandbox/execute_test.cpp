@@ -132,7 +132,8 @@ TEST_F(Execute, WhatIsListedInTheWorkspaceRuns) {
 
 TEST_F(Execute, AScriptNeedsItsInterpreterToo) {
     host(
-        "printf '#!/bin/sh\\necho script\\n' > w/script; printf '#!%s -x\\n' \"$PWD/w/script\" > w/nested; chmod 755 w/script "
+        "printf '#!/bin/sh\\necho script\\n' > w/script; printf '#!%s -x\\n' \"$PWD/w/script\" > w/nested; chmod 755 "
+        "w/script "
         "w/nested; cp w/script w/plain; chmod 644 w/plain; printf '#!/none/such\\n' > w/lost; chmod 755 w/lost");
     Session session = open(only({"script", "nested", "plain", "lost"}));
     const std::string shell = std::filesystem::canonical("/bin/sh").string();

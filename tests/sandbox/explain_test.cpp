@@ -41,7 +41,8 @@ class Explain : public SandboxTest {
         host(
             "ln -s ../../o/file w/dir/lo; ln -s dir/lo w/chain; ln -s dir/../file w/through; ln -s loop w/loop;"
             "ln -s none w/dangling; ln -s ../deep w/dir/deep/around; ln -s ../o w/away; mkdir o/prog.d;"
-            "cp /bin/true o/prog.d/fit; ln -s ../prog w/dir/up-prog; printf '#!dir/prog\\n' > w/by-prog; chmod +x w/by-prog");
+            "cp /bin/true o/prog.d/fit; ln -s ../prog w/dir/up-prog; printf '#!dir/prog\\n' > w/by-prog; chmod +x "
+            "w/by-prog");
         ignore_below("w");
         ignore_below("o");
         ignore_below("c");
@@ -86,12 +87,36 @@ class Explain : public SandboxTest {
 
     /// Every directory and link on a way counts, not only its end.
     static std::vector<std::string> walks() {
-        return {"dir/../file", "dir/./../two", "dir//deep/..//../file", "dir/deep/../inner", "../o/dir/../file", "../o/../w/file",
-                "../w/dir/../../o/file", "dir/lo", "chain", "through", "dir/deep/around/last", "away/file", "away/../w/two",
-                "away/dir/inner", "link/../file", "link/deep/../inner", "link/lo", "sub/../.env", ".vscode/../file",
-                "/proc/self/cwd/file", "/proc/self/cwd/dir/../file", "/proc/self/cwd/../o/file", "/proc/thread-self/cwd/chain",
-                "/proc/self/root/etc/hostname", "/proc/self/root/dev/null", "/tmp/../etc/hostname", "/dev/shm/../../etc/hostname",
-                "/proc/../etc/hostname", "/dev/../dev//null", "/proc/self/../../dev/null"};
+        return {"dir/../file",
+                "dir/./../two",
+                "dir//deep/..//../file",
+                "dir/deep/../inner",
+                "../o/dir/../file",
+                "../o/../w/file",
+                "../w/dir/../../o/file",
+                "dir/lo",
+                "chain",
+                "through",
+                "dir/deep/around/last",
+                "away/file",
+                "away/../w/two",
+                "away/dir/inner",
+                "link/../file",
+                "link/deep/../inner",
+                "link/lo",
+                "sub/../.env",
+                ".vscode/../file",
+                "/proc/self/cwd/file",
+                "/proc/self/cwd/dir/../file",
+                "/proc/self/cwd/../o/file",
+                "/proc/thread-self/cwd/chain",
+                "/proc/self/root/etc/hostname",
+                "/proc/self/root/dev/null",
+                "/tmp/../etc/hostname",
+                "/dev/shm/../../etc/hostname",
+                "/proc/../etc/hostname",
+                "/dev/../dev//null",
+                "/proc/self/../../dev/null"};
     }
 
     /// How many of the answers were compared, and allowed.
@@ -178,10 +203,23 @@ TEST_F(Explain, SaysWhatTheKernelDoes) {
 
 // What leads nowhere fails whatever the policy says, and so proves nothing; but nothing that is denied may work.
 TEST_F(Explain, NothingThatItDeniesWorks) {
-    const std::vector<SandboxPolicy> policies{made({"."}, {"dir"}), made({"."}, {".."}, {"."}), made({"dir"}, {"**/*.pem", "../o"})};
-    const std::vector<std::string> names{"none/../file", "loop", "loop/../file", "dangling", "file/../two", "dir/none/../inner",
-                                         "/proc/1/root/etc/hostname", "/proc/1/cwd", "/proc/1/environ", "/proc/1/task/1/root/dev/null",
-                                         "/proc/cmdline", "/proc/bus/../version", "/sys/firmware/..", "/dev/mem", "/dev/none/../null"};
+    const std::vector<SandboxPolicy> policies{made({"."}, {"dir"}), made({"."}, {".."}, {"."}),
+                                              made({"dir"}, {"**/*.pem", "../o"})};
+    const std::vector<std::string> names{"none/../file",
+                                         "loop",
+                                         "loop/../file",
+                                         "dangling",
+                                         "file/../two",
+                                         "dir/none/../inner",
+                                         "/proc/1/root/etc/hostname",
+                                         "/proc/1/cwd",
+                                         "/proc/1/environ",
+                                         "/proc/1/task/1/root/dev/null",
+                                         "/proc/cmdline",
+                                         "/proc/bus/../version",
+                                         "/sys/firmware/..",
+                                         "/dev/mem",
+                                         "/dev/none/../null"};
     for (const SandboxPolicy& policy : policies) {
         Session session = open(policy);
         const Explainer explainer(policy, at("w"));
@@ -224,8 +262,8 @@ TEST_F(Explain, ABareProgramIsLookedForInPath) {
 
 TEST_F(Explain, WithJsonEveryAnswerIsOneLine) {
     const auto explain = [&](const std::string& arguments) {
-        const std::string line = "cd '" + at("w") + "' && '" + test_program("sandpipe") + "' explain --json " + arguments + " > '" +
-                                 at("answer") + "' 2> '" + at("words") + "'";
+        const std::string line = "cd '" + at("w") + "' && '" + test_program("sandpipe") + "' explain --json " +
+                                 arguments + " > '" + at("answer") + "' 2> '" + at("words") + "'";
         return WEXITSTATUS(std::system(line.c_str()));
     };
     seal();
@@ -235,8 +273,9 @@ TEST_F(Explain, WithJsonEveryAnswerIsOneLine) {
     EXPECT_EQ(nlohmann::json::parse(read_file(at("answer")))["allowed"], true);
     EXPECT_EQ(explain("write /etc/x"), 1);
     EXPECT_EQ(nlohmann::json::parse(read_file(at("answer")))["allowed"], false);
-    for (const char* wrong : {"--nonsense read x", "chmod x", "read", "read ''", "connect a.b", "--allow-write /none read x",
-                              "--settings /none read x", "--workspace /none read x", "read file ''"}) {
+    for (const char* wrong :
+         {"--nonsense read x", "chmod x", "read", "read ''", "connect a.b", "--allow-write /none read x",
+          "--settings /none read x", "--workspace /none read x", "read file ''"}) {
         EXPECT_EQ(explain(wrong), 125) << wrong;
         const auto line = nlohmann::json::parse(read_file(at("answer")));
         EXPECT_EQ(line["error"], "E_INVALID_SANDBOX_CONFIG") << wrong;

@@ -43,10 +43,10 @@ class Features : public SandboxTest {
     std::string file_acts(Session& session) {
         std::string all;
         for (const std::string& answer :
-             act(session, at("w"), {"create @/n1", "overwrite @/n1", "creat @/n2", "create_read @/n3", "openat2_create @/n4",
-                                    "create @/n1", "mkdir @/d", "rename @/n1 @/d/n1", "link @/n2 @/d/n2",
-                                    "symlink x @/s", "unlink @/d/n2", "unlink @/n2", "unlink @/n3", "unlink @/n4",
-                                    "unlink @/s"}))
+             act(session, at("w"),
+                 {"create @/n1", "overwrite @/n1", "creat @/n2", "create_read @/n3", "openat2_create @/n4",
+                  "create @/n1", "mkdir @/d", "rename @/n1 @/d/n1", "link @/n2 @/d/n2", "symlink x @/s",
+                  "unlink @/d/n2", "unlink @/n2", "unlink @/n3", "unlink @/n4", "unlink @/s"}))
             all += answer + " ";
         return all;
     }
@@ -86,7 +86,8 @@ TEST_F(Features, OldVersionsOfLandlockProtectTheSame) {
         expect_acts(session, "EACCES", at("w"),
                     {"truncate @/dir/inner", "write @/dir/inner", "create @/later", "mkdir @/later",
                      "create @/a.key", "rename @/dir @/gone", "unlink @/dir/inner"});
-        EXPECT_EQ(session.sh("echo x > in; mv in in2; rm in2; kill -KILL 1; kill -TERM 1; sleep .05; echo alive").out, "alive\n");
+        EXPECT_EQ(session.sh("echo x > in; mv in in2; rm in2; kill -KILL 1; kill -TERM 1; sleep .05; echo alive").out,
+                  "alive\n");
     }
 }
 
@@ -143,7 +144,8 @@ TEST_F(Features, DescriptorsAreHandedOverInTwoSteps) {
         "import os,fcntl\nos.umask(0o027)\n"
         "f=os.open('made',os.O_RDWR|os.O_CREAT|os.O_EXCL|os.O_APPEND,0o666)\n"
         "g=os.open('made',os.O_RDONLY)\n"
-        "print(g-f, fcntl.fcntl(f,fcntl.F_GETFD), bool(fcntl.fcntl(f,fcntl.F_GETFL)&os.O_APPEND), oct(os.fstat(f).st_mode))\n"
+        "print(g-f, fcntl.fcntl(f,fcntl.F_GETFD), bool(fcntl.fcntl(f,fcntl.F_GETFL)&os.O_APPEND), "
+        "oct(os.fstat(f).st_mode))\n"
         "os.write(f,b'text')\nprint(os.read(g,9), len(os.listdir('/proc/self/fd')))\n");
     EXPECT_EQ(ran.out, "1 1 True 0o100640\nb'text' 6\n") << ran.err;
     EXPECT_EQ(session.sh("for i in $(seq 300); do echo $i > f$i || exit 1; done; rm f*; echo x > /etc/x").denied(),
@@ -161,7 +163,8 @@ TEST_F(Features, RestartedCallsAreNotDoneTwice) {
         restart();
         Session session = open();
         const auto count = static_cast<std::uint64_t>(rounds(400));
-        const Ran ran = session.run(command(test_program("attack_interrupted")).args(std::to_string(count)).cwd(at("w/arena")));
+        const Ran ran =
+            session.run(command(test_program("attack_interrupted")).args(std::to_string(count)).cwd(at("w/arena")));
         const std::string done = "done, interrupted often, odd ";
         ASSERT_TRUE(ran.out.starts_with(done)) << ran.out;
         const std::uint64_t odd = std::stoull(ran.out.substr(done.size()));
@@ -196,7 +199,8 @@ TEST_F(Features, WithoutCloseRangeNothingLeaks) {
 
 TEST_F(Features, WithoutExecutableMemfdsTheInstalledLauncherIsNamed) {
     for (const char* environment : {"SANDPIPE_TEST_WITHOUT=memfd_exec", ""}) {
-        const CommandLineRun run = run_without(*environment ? "none" : "memfd_exec", at("w"), "", "echo ran", environment);
+        const CommandLineRun run =
+            run_without(*environment ? "none" : "memfd_exec", at("w"), "", "echo ran", environment);
         if (run.status == 0) {
             std::printf("skipped: this machine has an installed launcher\n");
             continue;
@@ -224,7 +228,8 @@ TEST_F(Features, WithoutAListenerOnlyWhatNeedsNoneStarts) {
     Session session = open(reading());
     EXPECT_EQ(reported(session, "denials"), "partial");
     EXPECT_EQ(reported(session, "filesystem"), "full");
-    const Ran ran = session.sh("cd /tmp && mkdir d && echo x > d/f && mv d/f g && ln g h && rm g && cat h; echo x > /etc/x");
+    const Ran ran =
+        session.sh("cd /tmp && mkdir d && echo x > d/f && mv d/f g && ln g h && rm g && cat h; echo x > /etc/x");
     EXPECT_EQ(ran.out, "x\n") << ran.err;
     EXPECT_NE(ran.code(), 0);
     EXPECT_FALSE(ran.result.denials_complete) << "and an empty list does not look complete";
@@ -236,8 +241,9 @@ TEST_F(Features, WithoutAListenerTheWallsStand) {
     const Without listener("listener");
     restart();
     Session session = open(reading());
-    expect_acts(session, "EROFS", at("w"), {"create @/new", "mkdir @/new", "write @/file", "unlink @/file", "truncate @/file",
-                                            "chmod @/file", "rename @/two @/three", "cut @/file"});
+    expect_acts(session, "EROFS", at("w"),
+                {"create @/new", "mkdir @/new", "write @/file", "unlink @/file", "truncate @/file", "chmod @/file",
+                 "rename @/two @/three", "cut @/file"});
     expect_acts(session, "EACCES", at("o"), {"read @/file", "read_handle @/file", "exec @/file"});
     expect_acts(session, "ok", at("o"), {"read @/two"});
     const Ran ran = session.python(
@@ -283,7 +289,8 @@ TEST_F(Features, WithoutAListenerNoSocketOfTheHostsNetworkComesIn) {
     const std::string again =
         "import socket,errno\ns=socket.socket(fileno=0)\n"
         "import ctypes\nctypes.CDLL(None).connect(0,b'\\0'*16,16)\n"
-        "print(errno.errorcode.get(s.connect_ex(('127.0.0.1'," + std::to_string(ntohs(address.sin_port)) + ")),'connected'))";
+        "print(errno.errorcode.get(s.connect_ex(('127.0.0.1'," +
+        std::to_string(ntohs(address.sin_port)) + ")),'connected'))";
     for (const char* without : {"", "listener"}) {
         const unique_fd connected(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
         ASSERT_EQ(::connect(connected.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
@@ -309,7 +316,8 @@ TEST_F(Features, BelowAnotherListenerOnlyWhatNeedsNoneStarts) {
     EXPECT_THAT(refused.failure(), HasSubstr("another seccomp listener"));
     EXPECT_THAT(refused.failure(), HasSubstr("filesystem.allowWrite"));
     host("echo '{\"filesystem\": {\"denyRead\": [\"../o\"]}}' > c/settings");
-    const CommandLineRun run = run_without("listener", at("w"), "--settings ../c/settings", "cat ../o/file; touch never; cat file");
+    const CommandLineRun run =
+        run_without("listener", at("w"), "--settings ../c/settings", "cat ../o/file; touch never; cat file");
     EXPECT_EQ(run.status, 0) << run.text;
     EXPECT_EQ(run.output(), "content of /file\n");
     EXPECT_EQ(run.line("end")["denials_complete"], false);
@@ -324,7 +332,8 @@ TEST_F(Features, AListenerThatCannotBeUsedIsFoundOutAtTheStart) {
         const CommandLineRun run = run_without(what, at("w"), "", "touch never");
         EXPECT_EQ(run.status, 125) << what << run.text;
         EXPECT_THAT(run.failure(), HasSubstr("a seccomp supervisor for"));
-        EXPECT_THAT(run.failure(), HasSubstr(std::string(what) == "process_vm_readv" ? "Function not implemented" : "Operation not permitted"));
+        EXPECT_THAT(run.failure(), HasSubstr(std::string(what) == "process_vm_readv" ? "Function not implemented"
+                                                                                     : "Operation not permitted"));
         const CommandLineRun weaker = run_without(what, at("w"), "--weaker-nested", "echo ran");
         EXPECT_EQ(weaker.output(), "ran\n") << what << weaker.text;
         EXPECT_EQ(weaker.enforced("denials"), "none");

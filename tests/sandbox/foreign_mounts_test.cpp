@@ -7,8 +7,8 @@
 namespace sandpipe::testing {
 namespace {
 
-/// What else the host has mounted. The mounts are made in a namespace of their own, by an ordinary user together with a user
-/// namespace, and sandpipe runs in that.
+/// What else the host has mounted. The mounts are made in a namespace of their own, by an ordinary user together with
+/// a user namespace, and sandpipe runs in that.
 class ForeignMounts : public SandboxTest {
   protected:
     void in_namespace(const std::string& line) {
@@ -23,11 +23,16 @@ class ForeignMounts : public SandboxTest {
 TEST_F(ForeignMounts, WhatIsMountedTwiceIsDeniedTwice) {
     host("mkdir alias; echo x > w/a.pem");
     const std::string commands =
-        "cat dir/inner ../alias/dir/inner ../alias/a.pem; echo x > ../alias/two; echo x > ../alias/new.pem; cat ../alias/two";
-    in_namespace("mount --bind w alias\n" + run("--allow-write . --allow-write ../alias -c 'cat ../alias/dir/inner' > seen\n") +
-                 run("--allow-write . --allow-write ../alias --deny-read dir/inner --deny-read '*.pem' --deny-write two -c '" +
-                     commands + "' >> seen 2>errors"));
-    host("printf 'content of /dir/inner\\ncontent of /two\\n' | cmp - seen; grep -c 'Permission denied' errors | grep -x 5");
+        "cat dir/inner ../alias/dir/inner ../alias/a.pem; echo x > ../alias/two; echo x > ../alias/new.pem; cat "
+        "../alias/two";
+    in_namespace(
+        "mount --bind w alias\n" +
+        run("--allow-write . --allow-write ../alias -c 'cat ../alias/dir/inner' > seen\n") +
+        run("--allow-write . --allow-write ../alias --deny-read dir/inner --deny-read '*.pem' --deny-write two -c '" +
+            commands + "' >> seen 2>errors"));
+    host(
+        "printf 'content of /dir/inner\\ncontent of /two\\n' | cmp - seen; grep -c 'Permission denied' errors | grep "
+        "-x 5");
     host("test ! -e w/new.pem; grep -x 'content of /two' w/two > /dev/null");
 }
 

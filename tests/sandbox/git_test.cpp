@@ -27,7 +27,8 @@ TEST_F(Git, ARepositoryElsewhereInTheRootIsProtectedThroughItsPointer) {
     host("export GIT_CONFIG_GLOBAL=/dev/null; git init -q --separate-git-dir=w/gd w");
     Session session = open();
     expect_works(session, "git commit -q --allow-empty -m second; git status --porcelain");
-    for (const char* line : {"echo x >gd/hooks/post-commit", "git config core.fsmonitor ./x", "mv gd gd2", "ln -sf o gd/config"}) {
+    for (const char* line :
+         {"echo x >gd/hooks/post-commit", "git config core.fsmonitor ./x", "mv gd gd2", "ln -sf o gd/config"}) {
         const Ran ran = session.sh(line);
         EXPECT_NE(ran.code(), 0) << line;
         EXPECT_FALSE(ran.denied().empty()) << line;

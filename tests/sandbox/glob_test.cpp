@@ -130,7 +130,8 @@ TEST_F(Globs, OnlyALiteralAllowLiftsAGlobInBothOrders) {
 TEST_F(Globs, WhatASessionHasOfItsOwnIsNoMatter) {
     const SandboxPolicy denying = policy({"/pro?", "/[dp]*/self", "/[dp]*/status"}, {"/d?v", "/d*/null"});
     Session session = open(denying);
-    expect_acts(session, "ok", at("w"), {"read /proc/self/status", "write /dev/null", "read /dev/zero", "create @/new"});
+    expect_acts(session, "ok", at("w"),
+                {"read /proc/self/status", "write /dev/null", "read /dev/zero", "create @/new"});
     expect_changes({"+ w/new"});
     const Explainer explainer(denying, at("w"));
     EXPECT_TRUE(explainer.explain(ExplainedAct::read, "/proc/self/status").allowed);

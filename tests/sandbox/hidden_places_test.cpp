@@ -8,7 +8,8 @@
 namespace sandpipe::testing {
 namespace {
 
-/// What one session's command does to hide a protected place from the search of the next, or to keep the next from starting.
+/// What one session's command does to hide a protected place from the search of the next, or to keep the next from
+/// starting.
 class HiddenPlaces : public SandboxTest {
   protected:
     void before(const std::string& line, const SandboxPolicy& policy) {
@@ -25,8 +26,9 @@ class HiddenPlaces : public SandboxTest {
     }
     /// A submodule's repository that is not checked out.
     void module(const std::string& name) {
-        host("git init -q w 2>/dev/null; git init -q made && rm -rf made/.git/hooks/* && mkdir -p w/.git/modules/" + name +
-             " && rmdir w/.git/modules/" + name + " && mv made/.git w/.git/modules/" + name + " && rmdir made");
+        host("git init -q w 2>/dev/null; git init -q made && rm -rf made/.git/hooks/* && mkdir -p w/.git/modules/" +
+             name + " && rmdir w/.git/modules/" + name + " && mv made/.git w/.git/modules/" + name +
+             " && rmdir made");
     }
 };
 
@@ -126,8 +128,10 @@ TEST_F(HiddenPlaces, WhatAGlobDeniesInADirectoryThatCannotBeListed) {
 TEST_F(HiddenPlaces, RepositoriesOfSubmodulesWithoutTheirSigns) {
     ignore_below("w");
     for (const char* name : {"s", "a/b", "libs/config", "libs/hooks", "libs/info"}) module(name);
-    before("cd .git/modules; for m in s a/b libs/config libs/hooks libs/info; do cd $m; "
-           "mv HEAD H2; mv objects o2; mv refs r2; cd \"$OLDPWD\"; done; touch libs/HEAD HEAD config; mkdir libs/objects objects");
+    before(
+        "cd .git/modules; for m in s a/b libs/config libs/hooks libs/info; do cd $m; "
+        "mv HEAD H2; mv objects o2; mv refs r2; cd \"$OLDPWD\"; done; touch libs/HEAD HEAD config; mkdir "
+        "libs/objects objects");
     Session session = open();
     for (const char* name : {"s", "a/b", "libs/config", "libs/hooks", "libs/info"}) {
         const std::string place = at("w/.git/modules/") + name;
@@ -144,8 +148,9 @@ TEST_F(HiddenPlaces, RepositoriesOfSubmodulesWorkAsBefore) {
     for (const char* name : {"s", "a/b", "libs/config", "libs/hooks"}) module(name);
     Session session = open();
     for (const char* name : {"s", "a/b", "libs/config", "libs/hooks"}) {
-        expect_acts(session, "ok", at("w/.git/modules/") + name,
-                    {"create @/index.lock", "mkdir @/objects/aa", "create @/refs/heads/config", "mkdir @/refs/heads/hooks"});
+        expect_acts(
+            session, "ok", at("w/.git/modules/") + name,
+            {"create @/index.lock", "mkdir @/objects/aa", "create @/refs/heads/config", "mkdir @/refs/heads/hooks"});
         expect_acts(session, "EACCES", at("w/.git/modules/") + name, {"create @/hooks/pre-commit", "write @/config"});
     }
     session.close();
@@ -160,7 +165,8 @@ TEST_F(HiddenPlaces, ModulesThatCannotBeListed) {
         host(std::string("chmod 311 w/") + place);
         Session session = open();
         EXPECT_EQ(session.sh(std::string("chmod 755 ") + place).code() == 0, is_root());
-        expect_acts(session, "EACCES|EROFS", at("w/.git/modules/s"), {"create @/hooks/post-checkout", "append @/config"});
+        expect_acts(session, "EACCES|EROFS", at("w/.git/modules/s"),
+                    {"create @/hooks/post-checkout", "append @/config"});
         expect_acts(session, "EACCES", at("w/.git"), {"rename @/modules @/m2"});
         session.close();
         host(std::string("chmod 755 w/") + place);
@@ -171,12 +177,15 @@ TEST_F(HiddenPlaces, ModulesThatCannotBeListed) {
 /// A linked worktree has the hooks and settings of a repository that is no `.git`.
 TEST_F(HiddenPlaces, TheRepositoryOfALinkedWorktree) {
     ignore_below("w");
-    host("git init -q --bare w/store && rm -f w/store/hooks/* && git init -q t && git -C t -c user.name=a -c user.email=a@b "
-         "commit -q --allow-empty -m x && git -C t push -q ../w/store HEAD:refs/heads/main && rm -rf t && "
-         "git -C w/store worktree add -q ../tree main");
+    host(
+        "git init -q --bare w/store && rm -f w/store/hooks/* && git init -q t && git -C t -c user.name=a -c "
+        "user.email=a@b "
+        "commit -q --allow-empty -m x && git -C t push -q ../w/store HEAD:refs/heads/main && rm -rf t && "
+        "git -C w/store worktree add -q ../tree main");
     Session session = open();
-    expect_acts(session, "EACCES", at("w/store"),
-                {"create @/hooks/post-checkout", "append @/config", "rename @ @2", "append @/worktrees/tree/commondir"});
+    expect_acts(
+        session, "EACCES", at("w/store"),
+        {"create @/hooks/post-checkout", "append @/config", "rename @ @2", "append @/worktrees/tree/commondir"});
     expect_acts(session, "ok", at("w"), {"create @/tree/x", "mkdir @/store/objects/aa"});
 }
 
@@ -187,7 +196,8 @@ TEST_F(HiddenPlaces, TheRepositoryOfALinkedWorktreeThatCannotBeEntered) {
          "echo 'gitdir: ../store/worktrees/tree' > w/tree/.git && chmod 000 w/tree && mkdir w/react w/react/hooks");
     before("mv store/HEAD store/H2; mv store/objects store/o2; mv store/refs store/r2");
     Session session = open();
-    expect_acts(session, is_root() ? "ok" : "EACCES", at("w/store"), {"create @/hooks/post-checkout", "append @/config"});
+    expect_acts(session, is_root() ? "ok" : "EACCES", at("w/store"),
+                {"create @/hooks/post-checkout", "append @/config"});
     expect_acts(session, "ok", at("w"), {"create @/react/hooks/x"});
     session.close();
     host("chmod 755 w/tree");
@@ -196,13 +206,16 @@ TEST_F(HiddenPlaces, TheRepositoryOfALinkedWorktreeThatCannotBeEntered) {
 TEST_F(HiddenPlaces, ABareRepositoryThatIsGrantedForItsWorktree) {
     ignore_below("w");
     ignore_below("o");
-    host("git init -q --bare o/store && rm -f o/store/hooks/* && git init -q t && git -C t -c user.name=a -c user.email=a@b "
-         "commit -q --allow-empty -m x && git -C t push -q ../o/store HEAD:refs/heads/main && rm -rf t w && "
-         "git -C o/store worktree add -q ../../w main");
+    host(
+        "git init -q --bare o/store && rm -f o/store/hooks/* && git init -q t && git -C t -c user.name=a -c "
+        "user.email=a@b "
+        "commit -q --allow-empty -m x && git -C t push -q ../o/store HEAD:refs/heads/main && rm -rf t w && "
+        "git -C o/store worktree add -q ../../w main");
     SandboxPolicy policy = writable();
     policy.filesystem.allow_git_worktree = true;
     Session session = open(policy);
-    expect_acts(session, "EACCES", at("o/store"), {"create @/hooks/post-commit", "append @/config", "rename @/hooks @/h"});
+    expect_acts(session, "EACCES", at("o/store"),
+                {"create @/hooks/post-commit", "append @/config", "rename @/hooks @/h"});
     const Ran ran = session.sh("echo x > x && git add x && git -c user.name=a -c user.email=a@b commit -qm y");
     EXPECT_EQ(ran.code(), 0) << ran.err;
 }
@@ -227,8 +240,8 @@ TEST_F(HiddenPlaces, LinksWithoutAnEndStopNoSession) {
     Session session = open();
     EXPECT_EQ(session.sh("echo alive").out, "alive\n");
     expect_acts(session, "EACCES", at("w"),
-                {"unlink @/a/.git", "unlink @/b/.mcp.json", "unlink @/c/.claude", "unlink @/d/.vscode", "unlink @/l3/.bashrc",
-                 "rename @/two @/b/.mcp.json", "rename @/e @/f"});
+                {"unlink @/a/.git", "unlink @/b/.mcp.json", "unlink @/c/.claude", "unlink @/d/.vscode",
+                 "unlink @/l3/.bashrc", "rename @/two @/b/.mcp.json", "rename @/e @/f"});
     expect_acts(session, "ok", at("w"), {"create @/a/x", "create @/new"});
 }
 
@@ -241,7 +254,8 @@ TEST_F(HiddenPlaces, LinksInPlaceOfDeniedNamesStopNoSession) {
     policy.filesystem.deny_write = {"other/z", "**/*.pem"};
     Session session = open(policy);
     EXPECT_EQ(session.sh("echo alive").out, "alive\n");
-    expect_acts(session, "EACCES", at("w"), {"unlink @/secret", "unlink @/other", "unlink @/long", "unlink @/loop.key"});
+    expect_acts(session, "EACCES", at("w"),
+                {"unlink @/secret", "unlink @/other", "unlink @/long", "unlink @/loop.key"});
     host("rm w/secret && echo hidden > w/secret");
     expect_acts(session, "EACCES", at("w"), {"read @/secret"});
 }

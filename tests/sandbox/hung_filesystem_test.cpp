@@ -63,7 +63,8 @@ class HungFilesystem : public SandboxTest {
             ::kill(server_, SIGKILL);  // the last descriptor of the mount goes, and all that waits for it is let go
             close_runtime();
             (void)::umount2(at("w/dir/fuse").c_str(), MNT_DETACH);
-            while (::setns(before_.get(), CLONE_NEWNS) < 0 && errno == EINVAL) ::usleep(1000);  // threads are on their way out
+            while (::setns(before_.get(), CLONE_NEWNS) < 0 && errno == EINVAL)
+                ::usleep(1000);  // threads are on their way out
         }
         before_.reset();
         SandboxTest::TearDown();
@@ -108,7 +109,9 @@ class HungFilesystem : public SandboxTest {
   private:
     /// As an orphan: the fixture counts our own children.
     void serve() {
-        host("python3 -I -S server.py > pid 2> server.log & while ! test -s pid; do kill -0 $! || exit 1; sleep 0.02; done");
+        host(
+            "python3 -I -S server.py > pid 2> server.log & while ! test -s pid; do kill -0 $! || exit 1; sleep 0.02; "
+            "done");
         server_ = std::stoi(read_file(at("pid")));
     }
 

@@ -181,8 +181,10 @@ constexpr const char* kRefusedActs =
     "ln -s x .bashrc; mv two .mcp.json; echo x > .git/hooks/pre-commit; mkdir -p .claude/commands; rmdir .claude; ";
 
 TEST_F(Loss, OfOneOfTwoSessionsAtAnyMomentLeavesTheTreeAsItWas) {
-    host("export GIT_CONFIG_GLOBAL=/dev/null; git init -q w && git -C w add -A && git -C w -c user.name=h -c user.email=h@h "
-         "commit -q -m first");
+    host(
+        "export GIT_CONFIG_GLOBAL=/dev/null; git init -q w && git -C w add -A && git -C w -c user.name=h -c "
+        "user.email=h@h "
+        "commit -q -m first");
     SandboxPolicy policy = writable();
     policy.filesystem.deny_write = {"no", "no-such/file", "**/*.key"};
     policy.filesystem.deny_read = {"nothing"};
@@ -191,8 +193,10 @@ TEST_F(Loss, OfOneOfTwoSessionsAtAnyMomentLeavesTheTreeAsItWas) {
     const std::string acts = std::string("exec 2>/dev/null; ") + kRefusedActs;
     unsigned seed = 1;
     for (int round = 0; round < rounds(10) && !HasFailure(); ++round) {
-        Host dies(at("w"), token_, "exec 2>/dev/null; echo up; while :; do echo x > no; mkdir .vscode; echo x > a.key; ln -s x .bashrc; "
-                                   "mv two .mcp.json; echo x > .git/hooks/pre-commit; done");
+        Host dies(
+            at("w"), token_,
+            "exec 2>/dev/null; echo up; while :; do echo x > no; mkdir .vscode; echo x > a.key; ln -s x .bashrc; "
+            "mv two .mcp.json; echo x > .git/hooks/pre-commit; done");
         Running running = stays.start(stays.shell(acts + "echo up; read x; " + acts).input(Input::stream()));
         if (round % 3 > 0) {
             ASSERT_TRUE(dies.is_up());

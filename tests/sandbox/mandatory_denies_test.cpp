@@ -121,12 +121,14 @@ TEST_F(MandatoryDenies, WhatIsDeniedIsNotThereForTheHost) {
     SandboxPolicy policy = writable({".", "../c"});
     policy.filesystem.deny_write = {".git/config.lock"};
     Session session = open(policy);
-    Running running = session.start(session.shell("echo x >.git/config.lock; mkdir ../c/.git; echo up; read x").input(Input::stream()));
+    Running running = session.start(
+        session.shell("echo x >.git/config.lock; mkdir ../c/.git; echo up; read x").input(Input::stream()));
     running.await_output("up");
     host("git -C w config a.b c; test ! -e c/.git");
     running.write("x\n");
     const Ran ran = running.finish();
-    EXPECT_EQ(ran.denied(), (std::vector<std::string>{"open " + at("w/.git/config.lock") + " EACCES", "mkdir " + at("c/.git") + " EACCES"}));
+    EXPECT_EQ(ran.denied(), (std::vector<std::string>{"open " + at("w/.git/config.lock") + " EACCES",
+                                                      "mkdir " + at("c/.git") + " EACCES"}));
     expect_changes({"~ w/.git/config"});
 }
 

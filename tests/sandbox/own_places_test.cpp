@@ -114,16 +114,19 @@ TEST_F(OwnPlaces, ProcShowsOnlyTheCommandsProcesses) {
 TEST_F(OwnPlaces, ProcHidesTheHostsFacts) {
     Session session = open();
     for (const char* name :
-         {"kcore", "kmsg", "kallsyms", "keys", "key-users", "timer_list", "sched_debug", "slabinfo", "kpagecount", "iomem", "ioports",
-          "vmallocinfo", "modules", "cmdline", "bootconfig", "config.gz", "consoles", "interrupts", "softirqs", "partitions",
-          "diskstats", "mdstat", "swaps", "mtrr", "pagetypeinfo", "allocinfo"}) {
+         {"kcore",      "kmsg",       "kallsyms", "keys",         "key-users",   "timer_list", "sched_debug",
+          "slabinfo",   "kpagecount", "iomem",    "ioports",      "vmallocinfo", "modules",    "cmdline",
+          "bootconfig", "config.gz",  "consoles", "interrupts",   "softirqs",    "partitions", "diskstats",
+          "mdstat",     "swaps",      "mtrr",     "pagetypeinfo", "allocinfo"}) {
         const std::string path = std::string("/proc/") + name;
         if (!fs::exists(path)) continue;
-        expect_acts(session, "EACCES", "", {"read " + path, "read /proc/self/root" + path, std::string("read /proc/self/../") + name});
+        expect_acts(session, "EACCES", "",
+                    {"read " + path, "read /proc/self/root" + path, std::string("read /proc/self/../") + name});
     }
-    for (const char* directory : {"/proc/fs", "/proc/bus", "/proc/irq", "/proc/acpi", "/proc/scsi", "/proc/driver", "/proc/asound",
-                                  "/proc/tty/driver", "/sys/firmware", "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/kernel/slab",
-                                  "/sys/devices/virtual/dmi", "/sys/devices/virtual/powercap", "/sys/fs/bpf", "/sys/fs/pstore"})
+    for (const char* directory :
+         {"/proc/fs", "/proc/bus", "/proc/irq", "/proc/acpi", "/proc/scsi", "/proc/driver", "/proc/asound",
+          "/proc/tty/driver", "/sys/firmware", "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/kernel/slab",
+          "/sys/devices/virtual/dmi", "/sys/devices/virtual/powercap", "/sys/fs/bpf", "/sys/fs/pstore"})
         if (fs::is_directory(directory)) expect_acts(session, "EACCES", "", {std::string("list ") + directory});
     for (const char* file : {"/sys/kernel/boot_params/data", "/sys/kernel/notes", "/sys/kernel/vmcoreinfo"})
         if (fs::exists(file)) expect_acts(session, "EACCES", "", {std::string("read ") + file});
@@ -131,9 +134,27 @@ TEST_F(OwnPlaces, ProcHidesTheHostsFacts) {
 
 TEST_F(OwnPlaces, ProcShowsWhatProgramsNeed) {
     Session session = open();
-    for (const char* name : {"cpuinfo", "meminfo", "stat", "loadavg", "uptime", "version", "filesystems", "vmstat", "cgroups", "locks",
-                             "net/tcp", "mounts", "sysvipc/shm", "tty/drivers", "self/status", "self/cmdline", "self/mountinfo",
-                             "self/cgroup", "sys/kernel/ostype", "sys/kernel/random/uuid", "sys/vm/overcommit_memory"}) {
+    for (const char* name : {"cpuinfo",
+                             "meminfo",
+                             "stat",
+                             "loadavg",
+                             "uptime",
+                             "version",
+                             "filesystems",
+                             "vmstat",
+                             "cgroups",
+                             "locks",
+                             "net/tcp",
+                             "mounts",
+                             "sysvipc/shm",
+                             "tty/drivers",
+                             "self/status",
+                             "self/cmdline",
+                             "self/mountinfo",
+                             "self/cgroup",
+                             "sys/kernel/ostype",
+                             "sys/kernel/random/uuid",
+                             "sys/vm/overcommit_memory"}) {
         const std::string path = std::string("/proc/") + name;
         if (fs::exists(path)) expect_acts(session, "ok", "", {"read " + path});
     }
@@ -159,10 +180,13 @@ TEST_F(OwnPlaces, UsualProgramsFindWhatTheyNeedInProc) {
         {"top", "top -b -n 1 | grep -q Tasks"},
         {"gcc", "gcc -g -o main main.c && ./main"},
         {"make", "printf 'all:\\n\\tnproc\\n' | make -j2 -f -"},
-        {"node", "node -e 'const o = require(\"os\"); process.exit(o.cpus().length > 0 && o.totalmem() > 0 && o.uptime() > 0 ? 0 : 1)'"},
+        {"node",
+         "node -e 'const o = require(\"os\"); process.exit(o.cpus().length > 0 && o.totalmem() > 0 && o.uptime() > 0 "
+         "? 0 : 1)'"},
         {"java", "java -version"},
         {"go", "go version"},
-        {"python3", "python3 -c 'import multiprocessing as m\nwith m.Pool(2) as p: assert p.map(abs, [-1, 2]) == [1, 2]'"},
+        {"python3",
+         "python3 -c 'import multiprocessing as m\nwith m.Pool(2) as p: assert p.map(abs, [-1, 2]) == [1, 2]'"},
     };
     for (const auto& one : cases) {
         const std::string look = "command -v " + std::string(one.program) + " > /dev/null";

@@ -120,8 +120,10 @@ TEST_F(Privileges, OwnProcessesCanBeTraced) {
 
 // A tracer that changes the number of a call after the filter looked at it.
 TEST_F(Privileges, DebuggersWorkOnOwnProcessesOnly) {
-    host("printf 'int main(void) { return 0; }' > w/clean.c; printf '#include <stdlib.h>\\nvoid *volatile p;\\nint main(void) { p = "
-         "malloc(7); p = 0; return 0; }' > w/leak.c");
+    host(
+        "printf 'int main(void) { return 0; }' > w/clean.c; printf '#include <stdlib.h>\\nvoid *volatile p;\\nint "
+        "main(void) { p = "
+        "malloc(7); p = 0; return 0; }' > w/leak.c");
     ignore_below("w");
     Session session = open();
     const struct {
@@ -129,7 +131,9 @@ TEST_F(Privileges, DebuggersWorkOnOwnProcessesOnly) {
         const char* line;
     } cases[] = {
         {"strace", "strace -f -o log sh -c 'cat file' && grep -q execve log && ! strace -p 1 -o log"},
-        {"gcc", "gcc -fsanitize=leak -o clean clean.c && ./clean && gcc -fsanitize=leak -o leak leak.c && ! ./leak 2> said && grep -q '7 byte' said"},
+        {"gcc",
+         "gcc -fsanitize=leak -o clean clean.c && ./clean && gcc -fsanitize=leak -o leak leak.c && ! ./leak 2> said "
+         "&& grep -q '7 byte' said"},
     };
     for (const auto& one : cases) {
         if (std::system(("command -v " + std::string(one.program) + " > /dev/null").c_str()) != 0) {

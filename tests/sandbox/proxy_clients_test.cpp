@@ -33,8 +33,10 @@ TEST_F(ProxyClients, Curl) {
     EXPECT_EQ(session.sh("curl -sS -x \"$ALL_PROXY\" " + url(server)).out, "origin GET / ok.test" + server.at() + "\n");
     EXPECT_EQ(session.sh("curl -sS --data-binary hello " + url(server)).out, "hello");
     // Over 1 MiB curl waits for "100 Continue".
-    EXPECT_EQ(session.sh("head -c 3000000 /dev/zero > big; curl -sS --data-binary @big " + url(server) + " | wc -c; rm big").out,
-              "3000000\n");
+    EXPECT_EQ(
+        session.sh("head -c 3000000 /dev/zero > big; curl -sS --data-binary @big " + url(server) + " | wc -c; rm big")
+            .out,
+        "3000000\n");
     const Ran refusal = session.sh("curl -sS http://bad.test/");
     EXPECT_THAT(refusal.out, HasSubstr("does not allow bad.test:80: not in allowedDomains: 127.0.0.1"));
     EXPECT_THAT(refused(refusal), ElementsAre("bad.test:80"));
@@ -70,7 +72,8 @@ TEST_F(ProxyClients, NodesFetch) {
     Session session = open_for(server);
     EXPECT_EQ(session.sh("node -e \"fetch('" + url(server) + "').then(r=>r.text()).then(console.log)\"").out,
               "origin GET / ok.test" + server.at() + "\n\n");
-    EXPECT_THAT(refused(session.sh("node -e \"fetch('https://bad.test/').catch(()=>{})\"")), ElementsAre("bad.test:443"));
+    EXPECT_THAT(refused(session.sh("node -e \"fetch('https://bad.test/').catch(()=>{})\"")),
+                ElementsAre("bad.test:443"));
 }
 
 TEST_F(ProxyClients, GitOverHttp) {
@@ -91,12 +94,14 @@ TEST_F(ProxyClients, SshGoesThroughTheRelay) {
     const TestServer server("banner");
     names().add("git.test", {"127.0.0.1"});
     Session session = open_domains({"git.test:" + std::to_string(server.port()), "127.0.0.1" + server.at()});
-    const Ran ran = session.sh("GIT_SSH_COMMAND=\"$GIT_SSH_COMMAND -v\" git ls-remote ssh://git@git.test" + server.at() + "/r");
+    const Ran ran =
+        session.sh("GIT_SSH_COMMAND=\"$GIT_SSH_COMMAND -v\" git ls-remote ssh://git@git.test" + server.at() + "/r");
     EXPECT_THAT(ran.err, HasSubstr("remote software version testserver"));
     EXPECT_EQ(server.connections(), 1);
     const Ran refusal = session.sh("git ls-remote ssh://git@bad.test/r");
-    EXPECT_THAT(refusal.err, HasSubstr("sandpipe-launcher connect: bad.test:22: sandpipe: the policy of this sandbox does "
-                                       "not allow bad.test:22: not in allowedDomains: 127.0.0.1"));
+    EXPECT_THAT(refusal.err,
+                HasSubstr("sandpipe-launcher connect: bad.test:22: sandpipe: the policy of this sandbox does "
+                          "not allow bad.test:22: not in allowedDomains: 127.0.0.1"));
     EXPECT_THAT(refused(refusal), ElementsAre("bad.test:22"));
     EXPECT_EQ(only_denial(refusal).program, "launcher");
 }

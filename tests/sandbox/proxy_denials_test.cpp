@@ -44,7 +44,8 @@ TEST_F(ProxyDenials, ItsPlaceIsExact) {
 print('before',flush=True); print('err',file=sys.stderr,flush=True)
 print(tunnel('bad.test:443')[1],flush=True); print('after',flush=True)
 )");
-        EXPECT_THAT(ran.story, ::testing::AnyOf("before\nerr\n<connect >403\nafter\n", "err\nbefore\n<connect >403\nafter\n"));
+        EXPECT_THAT(ran.story,
+                    ::testing::AnyOf("before\nerr\n<connect >403\nafter\n", "err\nbefore\n<connect >403\nafter\n"));
     }
 }
 
@@ -80,7 +81,8 @@ s=socket.socket(socket.AF_INET6); s.connect(('::ffff:127.0.0.1',3128)); s.sendal
 TEST_F(ProxyDenials, AProcessThatIsGoneIsStillItsCommands) {
     Session session = open_domains({"ok.test"});
     const Ran ran = session.sh(
-        "for i in 1 2 3 4 5; do (exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT bad.test:443 HTTP/1.1\\r\\n\\r\\n' >&3); "
+        "for i in 1 2 3 4 5; do (exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT bad.test:443 HTTP/1.1\\r\\n\\r\\n' "
+        ">&3); "
         "done; curl -s http://last.test/ > /dev/null");
     EXPECT_THAT(ran.result.denials, SizeIs(6));
     EXPECT_EQ(ran.result.denials.back().host, "last.test");

@@ -119,7 +119,8 @@ TEST_F(ProxyLifetime, AClientThatClosesIsToldFromOneThatStillWaits) {
     const TestServer server("mute");
     const TestServer late("program", "cat >/dev/null; sleep 1; echo late");
     Session session = open_domains({"127.0.0.1"});
-    Running command = session.start(client("p=" + std::to_string(server.port()) + "\nlate=" + std::to_string(late.port()) + R"(
+    Running command =
+        session.start(client("p=" + std::to_string(server.port()) + "\nlate=" + std::to_string(late.port()) + R"(
 closed=[tunnel(f'127.0.0.1:{p}')[0],socks('127.0.0.1',p)[0],proxy()]
 closed[2].sendall(f'GET http://127.0.0.1:{p}/ HTTP/1.1\r\nHost: x\r\n\r\n'.encode())
 waiting=tunnel(f'127.0.0.1:{late}')[0]; waiting.shutdown(socket.SHUT_WR)

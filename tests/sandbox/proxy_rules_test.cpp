@@ -115,8 +115,9 @@ TEST_F(ProxyRules, AnExplicitGrantOfLoopbackWorks) {
     const TestServer server("http", "dev");
     const TestServer other("http", "other");
     Session session = open_domains({"localhost" + server.at()});
-    const Ran ran = session.sh("curl -sS http://localhost" + server.at() + "/a; curl -sS http://localhost" + other.at() +
-                               "/; curl -s -o /dev/null -w '%{http_code}\\n' -p https://localhost" + other.at());
+    const Ran ran =
+        session.sh("curl -sS http://localhost" + server.at() + "/a; curl -sS http://localhost" + other.at() +
+                   "/; curl -s -o /dev/null -w '%{http_code}\\n' -p https://localhost" + other.at());
     EXPECT_THAT(ran.out, ::testing::StartsWith("dev GET /a localhost" + server.at() + "\nsandpipe: the policy"));
     EXPECT_THAT(refused(ran), ElementsAre("localhost" + other.at(), "localhost" + other.at()));
     EXPECT_EQ(other.connections(), 0);
@@ -212,8 +213,10 @@ TEST_F(ProxyRules, NothingLeadsAroundTheProxies) {
         "import socket\n"
         "def no(f,k,a):\n"
         "  s=socket.socket(f,k); s.settimeout(3); return s.connect_ex(a)\n"
-        "print(no(socket.AF_INET,socket.SOCK_STREAM,('192.0.2.1',443)),no(socket.AF_INET6,socket.SOCK_STREAM,('2001:db8::1',443)),"
-        "no(socket.AF_INET,socket.SOCK_DGRAM,('8.8.8.8',53)),no(socket.AF_INET,socket.SOCK_STREAM,('169.254.169.254',80)))\n"
+        "print(no(socket.AF_INET,socket.SOCK_STREAM,('192.0.2.1',443)),no(socket.AF_INET6,socket.SOCK_STREAM,('2001:"
+        "db8::1',443)),"
+        "no(socket.AF_INET,socket.SOCK_DGRAM,('8.8.8.8',53)),no(socket.AF_INET,socket.SOCK_STREAM,('169.254.169.254',"
+        "80)))\n"
         "try: socket.getaddrinfo('ok.test',80)\n"
         "except socket.gaierror as e: print('no name')\n");
     EXPECT_EQ(ran.out, "101 101 101 101\nno name\n") << ran.err;

@@ -28,7 +28,8 @@ class ProxySsh : public ProxyTest {
     void SetUp() override {
         ProxyTest::SetUp();
         for (const char* program : {"/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"})
-            if (::access(program, X_OK) < 0) GTEST_SKIP() << program << " is missing (Debian packages openssh-client, openssh-server)";
+            if (::access(program, X_OK) < 0)
+                GTEST_SKIP() << program << " is missing (Debian packages openssh-client, openssh-server)";
         host("mkdir c/ssh && cd c/ssh && for name in key host_key; do ssh-keygen -q -t ed25519 -N '' -f $name; done && "
              "echo origin $(cat host_key.pub) >known_hosts");
         write_file(at("c/ssh/serve"), kServe);
@@ -59,7 +60,8 @@ class ProxySsh : public ProxyTest {
 TEST_F(ProxySsh, RunsACommand) {
     const TestServer server("program", serve());
     Session session = open_for(server);
-    const Ran ran = session.sh("seq 1 200000 | " + ssh(server, "tester@git.test 'tail -n 1; echo to stderr >&2; exit 7'"));
+    const Ran ran =
+        session.sh("seq 1 200000 | " + ssh(server, "tester@git.test 'tail -n 1; echo to stderr >&2; exit 7'"));
     EXPECT_EQ(ran.out, "200000\n");
     EXPECT_EQ(ran.err, "to stderr\n");
     EXPECT_EQ(ran.code(), 7);
@@ -74,10 +76,11 @@ TEST_F(ProxySsh, GitClonesAndPushes) {
          "git -c user.name=n -c user.email=e@x commit -q --allow-empty -m one && git push -q ../r.git HEAD:main");
     const TestServer server("program", serve());
     Session session = open_for(server);
-    const Ran ran = session.sh("export GIT_SSH_COMMAND=\"$GIT_SSH_COMMAND " + options(server) +
-                               "\"; git clone -q ssh://tester@git.test" + server.at() + at("c/r.git") +
-                               " clone && cd clone && git -c user.name=n -c user.email=e@x commit -q --allow-empty -m two && "
-                               "git push -q && git log --format=%s");
+    const Ran ran =
+        session.sh("export GIT_SSH_COMMAND=\"$GIT_SSH_COMMAND " + options(server) +
+                   "\"; git clone -q ssh://tester@git.test" + server.at() + at("c/r.git") +
+                   " clone && cd clone && git -c user.name=n -c user.email=e@x commit -q --allow-empty -m two && "
+                   "git push -q && git log --format=%s");
     EXPECT_EQ(ran.out, "two\none\n") << ran.err;
     host("test \"$(git --git-dir=c/r.git log -1 --format=%s main)\" = two");
 }

@@ -152,7 +152,8 @@ TEST_F(ProxyStreams, ASlowReaderMakesItsWriterWait) {
     Session session = open_domains({"127.0.0.1"});
     Running reader = session.start(client(port(server) + R"(
 s=tunnel(f'127.0.0.1:{p}')[0]; s.sendall(b'200000000\n'); print('asked',flush=True); sys.stdin.read(1); print(len(read(s)))
-)").input(Input::stream()));
+)")
+                                       .input(Input::stream()));
     reader.await_output("asked");
     [[maybe_unused]] const std::uint64_t before = resident_bytes();
     idle_for(1s);

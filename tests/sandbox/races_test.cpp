@@ -173,7 +173,8 @@ TEST_F(Races, TheHostRenamesDirectories) {
     expect_no_win(running.finish());
 }
 
-// Two sessions have no lock in common: what the one makes settings of, the other could have open by a name that is not theirs yet.
+// Two sessions have no lock in common: what the one makes settings of, the other could have open by a name that is
+// not theirs yet.
 TEST_F(Races, AnotherSessionReachesNoNewSettings) {
     ignore_below("w/.git");
     SandboxPolicy policy = denying();

@@ -59,7 +59,8 @@ TEST_F(Relay, AnExecutorOfOnesOwnRunsWrappedCommands) {
     options.inner = std::make_shared<SpawningExecutor>();
     options.sandbox = sandbox_;
     const auto executor = sandboxed_executor(options);
-    BinaryExecResult result = await(executor->exec(sandbox_->shell("echo out; echo err >&2; pwd; echo x > /etc/x; exit 7")));
+    BinaryExecResult result =
+        await(executor->exec(sandbox_->shell("echo out; echo err >&2; pwd; echo x > /etc/x; exit 7")));
     EXPECT_EQ(result.out, "out\n" + workspace() + "\n");
     EXPECT_THAT(result.err, HasSubstr("err\n"));
     EXPECT_THAT(result.err, HasSubstr("/etc/x: Read-only file system"));
@@ -129,7 +130,8 @@ TEST_F(Relay, AShell) {
     const std::string killed = posix_quote(wrapped_line("kill -USR2 $$")) + "; echo status $?";
     EXPECT_THAT(run_program({"/bin/sh", "-c", killed}).out, HasSubstr("status " + std::to_string(128 + SIGUSR2)));
     // Parts of a pipeline, in two sessions' worth of processes.
-    const std::string pipeline = posix_quote(wrapped_line("echo 1; echo 2")) + " | " + posix_quote(wrapped_line("wc -l"));
+    const std::string pipeline =
+        posix_quote(wrapped_line("echo 1; echo 2")) + " | " + posix_quote(wrapped_line("wc -l"));
     EXPECT_EQ(run_program({"/bin/sh", "-c", pipeline}).out, "2\n");
 }
 
@@ -187,7 +189,8 @@ TEST_F(Relay, StoppingAndContinuing) {
 
 TEST_F(Relay, KillingTheRelayEndsTheTree) {
     const std::string seconds = unique_seconds();
-    RunningProgram relay(wrapped_line("trap '' TERM HUP; setsid sleep " + seconds + " & sleep " + seconds + " & echo up; wait"));
+    RunningProgram relay(
+        wrapped_line("trap '' TERM HUP; setsid sleep " + seconds + " & sleep " + seconds + " & echo up; wait"));
     ASSERT_EQ(relay.read_line(), "up");
     ASSERT_THAT(await_processes(seconds, 3), SizeIs(3));
     relay.signal(SIGKILL);
@@ -247,7 +250,8 @@ TEST_F(Relay, WithTheLocalExecutorNoRelayRuns) {
     EXPECT_THAT(result.out, ::testing::StartsWith("here\n"));
     // Nothing of this process is in between either while one runs.
     const std::string seconds = unique_seconds();
-    auto running = asio::co_spawn(context(), local->exec(await(sandbox_->wrap(command("sleep").args(seconds)))), asio::use_future);
+    auto running = asio::co_spawn(context(), local->exec(await(sandbox_->wrap(command("sleep").args(seconds)))),
+                                  asio::use_future);
     const std::vector<pid_t> found = await_processes(seconds, 1);
     ASSERT_THAT(found, SizeIs(1));
     EXPECT_THAT(processes_with("enter"), IsEmpty());
@@ -258,7 +262,8 @@ TEST_F(Relay, WithTheLocalExecutorNoRelayRuns) {
 TEST_F(Relay, ManyAtOnce) {
     std::vector<std::unique_ptr<RunningProgram>> relays;
     for (int i = 0; i < 20; ++i)
-        relays.push_back(std::make_unique<RunningProgram>(wrapped_line("read x; echo " + std::to_string(i) + "; exit " + std::to_string(i))));
+        relays.push_back(std::make_unique<RunningProgram>(
+            wrapped_line("read x; echo " + std::to_string(i) + "; exit " + std::to_string(i))));
     for (int i = 0; i < 20; ++i) {
         const auto index = static_cast<std::size_t>(i);
         const ProgramResult result = relays[index]->wait();

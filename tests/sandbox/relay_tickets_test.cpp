@@ -121,7 +121,8 @@ TEST_F(Tickets, AreNotNeededByTheLocalExecutor) {
     expect_refused(argv_of(invocation), "leads to no sandbox any more");
 }
 
-/// Also where only the argv is left of a wrapped invocation: this executor can tell why it is refused, and no relay runs.
+/// Also where only the argv is left of a wrapped invocation: this executor can tell why it is refused, and no relay
+/// runs.
 TEST_F(Tickets, TheLocalExecutorKnowsThemByTheirArgv) {
     set_ticket_lifetime(300ms);
     const auto hasty = open();
@@ -141,7 +142,8 @@ TEST_F(Tickets, TheLocalExecutorKnowsThemByTheirArgv) {
     EXPECT_EQ(first.exit_code, 3);
     EXPECT_EQ(first.out, "in1");
     EXPECT_THAT(first.err, HasSubstr("Read-only file system"));
-    EXPECT_EQ(why(run(once)), "wrap: this ticket has been used already; each admits one command: wrap the command again");
+    EXPECT_EQ(why(run(once)),
+              "wrap: this ticket has been used already; each admits one command: wrap the command again");
     const auto elsewhere = wrapped(sandbox, "echo elsewhere");
     EXPECT_EQ(run_program(elsewhere).out, "elsewhere\n");
     EXPECT_THAT(why(run(elsewhere)), HasSubstr("has been used already"));

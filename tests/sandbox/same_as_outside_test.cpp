@@ -17,7 +17,8 @@ class SameAsOutside : public SandboxTest {
 
     /// The program prints a line for each try. Outside it runs in `c`, without capabilities too.
     void expect_same(Session& session, const std::string& program, std::size_t tries) {
-        const Ran ran = session.run(command("/usr/bin/python3").args("-I", "-S", program).out(Output::file(at("w/got"), FileMode::truncate)));
+        const Ran ran = session.run(
+            command("/usr/bin/python3").args("-I", "-S", program).out(Output::file(at("w/got"), FileMode::truncate)));
         ASSERT_EQ(ran.code(), 0) << ran.err;
         const std::vector<std::string> got = lines_of(at("w/got"));
         const std::vector<std::string> expected = lines_of(at("expected"));
@@ -156,24 +157,27 @@ TEST_F(SameAsOutside, AFifoWithoutAReaderHoldsNobodyUp) {
         policy.filesystem.allow_git_init = on_behalf;
         Session session = open(policy);
         for (const char* fifo : {"p", "/tmp/p"}) {
-            const Ran ran = session.run(Session::python_command(
-                "P='" + std::string(fifo) + "'\n"
-                "import os,threading\n"
-                "os.mkfifo(P)\n"
-                "def write(flags):\n"
-                "  fd=os.open(P,os.O_WRONLY|flags,0o600); os.write(fd,b'x'); os.close(fd)\n"
-                "kinds=[0,os.O_CREAT,os.O_TRUNC,os.O_CREAT|os.O_TRUNC]\n"
-                "waiting=[threading.Thread(target=write,args=(k,)) for k in kinds]\n"
-                "for t in waiting: t.start()\n"
-                "for i in range(200):\n"
-                "  os.close(os.open('f%d'%i,os.O_CREAT|os.O_EXCL|os.O_WRONLY)); os.rename('f%d'%i,'g'); os.unlink('g')\n"
-                "print('others went on',sum(t.is_alive() for t in waiting),flush=True)\n"
-                "try: os.open(P,os.O_WRONLY|os.O_NONBLOCK|os.O_CREAT)\n"
-                "except OSError as e: print(e.strerror)\n"
-                "fd=os.open(P,os.O_RDONLY); got=b''\n"
-                "while len(got)<4: got+=os.read(fd,9)\n"
-                "for t in waiting: t.join()\n"
-                "os.close(fd); os.close(os.open(P,os.O_RDWR)); os.unlink(P); print(got)\n").timeout(std::chrono::seconds(120)));
+            const Ran ran = session.run(
+                Session::python_command("P='" + std::string(fifo) +
+                                        "'\n"
+                                        "import os,threading\n"
+                                        "os.mkfifo(P)\n"
+                                        "def write(flags):\n"
+                                        "  fd=os.open(P,os.O_WRONLY|flags,0o600); os.write(fd,b'x'); os.close(fd)\n"
+                                        "kinds=[0,os.O_CREAT,os.O_TRUNC,os.O_CREAT|os.O_TRUNC]\n"
+                                        "waiting=[threading.Thread(target=write,args=(k,)) for k in kinds]\n"
+                                        "for t in waiting: t.start()\n"
+                                        "for i in range(200):\n"
+                                        "  os.close(os.open('f%d'%i,os.O_CREAT|os.O_EXCL|os.O_WRONLY)); "
+                                        "os.rename('f%d'%i,'g'); os.unlink('g')\n"
+                                        "print('others went on',sum(t.is_alive() for t in waiting),flush=True)\n"
+                                        "try: os.open(P,os.O_WRONLY|os.O_NONBLOCK|os.O_CREAT)\n"
+                                        "except OSError as e: print(e.strerror)\n"
+                                        "fd=os.open(P,os.O_RDONLY); got=b''\n"
+                                        "while len(got)<4: got+=os.read(fd,9)\n"
+                                        "for t in waiting: t.join()\n"
+                                        "os.close(fd); os.close(os.open(P,os.O_RDWR)); os.unlink(P); print(got)\n")
+                    .timeout(std::chrono::seconds(120)));
             EXPECT_EQ(ran.out, "others went on 4\nNo such device or address\nb'xxxx'\n") << ran.err;
             EXPECT_EQ(ran.result.cause, Cause::finished);
             EXPECT_EQ(ran.denied(), std::vector<std::string>{});
@@ -187,7 +191,9 @@ TEST_F(SameAsOutside, WhoWaitsInAFifoEndsWithItsCommand) {
     policy.filesystem.allow_git_init = true;
     Session session = open(policy);
     for (int i = 0; i < rounds(20); ++i) {
-        const Ran ran = session.sh("rm -f p; mkfifo p; for i in 1 2 3 4 5 6 7 8; do echo x >p & done; test $((RANDOM % 2)) = 0 || head -c1 p");
+        const Ran ran = session.sh(
+            "rm -f p; mkfifo p; for i in 1 2 3 4 5 6 7 8; do echo x >p & done; test $((RANDOM % 2)) = 0 || head -c1 "
+            "p");
         EXPECT_EQ(ran.result.cause, Cause::finished) << ran.err;
     }
     EXPECT_EQ(session.sh("ls /proc/self/fd | wc -l").out, open().sh("ls /proc/self/fd | wc -l").out);

@@ -35,7 +35,8 @@ class HostVariable {
 class SrtOptions : public ExecutorTest {
   protected:
     /// In a session with these options; a Runtime is made for it, with the environment as it is now.
-    std::string out_of(const SrtEnforcerOptions& options, const std::string& line, std::optional<Environment> env = {}) {
+    std::string out_of(const SrtEnforcerOptions& options, const std::string& line,
+                       std::optional<Environment> env = {}) {
         restart();
         const auto sandbox = open(options);
         const auto executor = local_executor(runtime());
@@ -63,7 +64,8 @@ TEST_F(SrtOptions, EachShellRunsForReal) {
 }
 
 TEST_F(SrtOptions, OtherShellsAreRefusedByNameWithTheList) {
-    for (const std::string shell : {"bash", "./bash", "/usr/bin/fish", "/bin/", "", "/usr/bin/python3", "/bin/bash -x"}) {
+    for (const std::string shell :
+         {"bash", "./bash", "/usr/bin/fish", "/bin/", "", "/usr/bin/python3", "/bin/bash -x"}) {
         SrtEnforcerOptions options;
         options.bin_shell = shell;
         EXPECT_THAT(refusal(options), HasSubstr("E_INVALID_SANDBOX_CONFIG: binShell is \"" + shell +
@@ -82,7 +84,8 @@ TEST_F(SrtOptions, TheListReplacesTheDefault) {
     options.env_allow_list = {};
     EXPECT_EQ(out_of(options, names), "");
     options.inherit_host_env = true;
-    EXPECT_THAT(out_of(options, names), ::testing::AllOf(HasSubstr("SANDPIPE_KEPT"), HasSubstr("SANDPIPE_OTHER"), HasSubstr("PATH")));
+    EXPECT_THAT(out_of(options, names),
+                ::testing::AllOf(HasSubstr("SANDPIPE_KEPT"), HasSubstr("SANDPIPE_OTHER"), HasSubstr("PATH")));
 }
 
 TEST_F(SrtOptions, NamesThatNoVariableCanHaveAreRefusedAtConstruction) {
@@ -104,7 +107,10 @@ TEST_F(SrtOptions, TheCallsOwnVariablesComeLast) {
     EXPECT_EQ(out_of(options, "echo ${SANDPIPE_KEPT-unset}", Environment::empty().unset("SANDPIPE_KEPT")), "unset");
     // git's own settings of the call keep their places; ours follow.
     EXPECT_EQ(out_of(options, show + " $GIT_CONFIG_KEY_1",
-                     Environment::empty().set("GIT_CONFIG_COUNT", "1").set("GIT_CONFIG_KEY_0", "a.b").set("GIT_CONFIG_VALUE_0", "c")),
+                     Environment::empty()
+                         .set("GIT_CONFIG_COUNT", "1")
+                         .set("GIT_CONFIG_KEY_0", "a.b")
+                         .set("GIT_CONFIG_VALUE_0", "c")),
               "of the host /tmp 2 a.b c safe.directory");
 }
 
@@ -114,7 +120,8 @@ TEST_F(SrtOptions, NoValueOfTheHostIsInAnyFileOfProc) {
     // No argument may have it: that is in /proc/self/cmdline. So it comes by stdin.
     const std::string search =
         "grep -rlsa -f /dev/stdin /proc/[0-9]*/environ /proc/[0-9]*/task/*/environ /proc/[0-9]*/cmdline"
-        " /proc/[0-9]*/stat* /proc/[0-9]*/mountinfo /proc/[0-9]*/maps /proc/sys /proc/cmdline /proc/self/net /proc/sysvipc";
+        " /proc/[0-9]*/stat* /proc/[0-9]*/mountinfo /proc/[0-9]*/maps /proc/sys /proc/cmdline /proc/self/net "
+        "/proc/sysvipc";
     for (const bool given : {false, true}) {
         restart();
         SrtEnforcerOptions options;

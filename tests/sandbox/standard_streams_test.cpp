@@ -35,7 +35,8 @@ TEST_F(StandardStreams, AFileForReadingCannotBeChanged) {
     policy.filesystem.deny_read = {"../o/dir"};
     Session session = open(policy);
     for (const char* input : {"o/file", "w/two", "o/dir/inner"})
-        for (const char* kind : {"descriptor", "stream"}) EXPECT_EQ(race(session, kind, input).out, "tried\n") << kind << input;
+        for (const char* kind : {"descriptor", "stream"})
+            EXPECT_EQ(race(session, kind, input).out, "tried\n") << kind << input;
 }
 
 /// It is granted for writing to it, as it was opened.
@@ -57,7 +58,8 @@ TEST_F(StandardStreams, AFileForWritingKeepsItsMode) {
                   "tried\n")
             << kind;
     EXPECT_EQ(mode("o/file"), granted);
-    const Ran ran = session.run(session.shell("echo more >&0; chmod 4777 /proc/self/fd/0").input(Input::descriptor(log.get())));
+    const Ran ran =
+        session.run(session.shell("echo more >&0; chmod 4777 /proc/self/fd/0").input(Input::descriptor(log.get())));
     EXPECT_NE(ran.code(), 0);
     EXPECT_EQ(ran.denied().size(), 1U) << ran.story;
     EXPECT_EQ(mode("o/file"), granted);
@@ -70,7 +72,8 @@ TEST_F(StandardStreams, AFileBelowTheHostsTmpIsNotTheSessions) {
     const unique_fd log(::mkostemp(name.data(), O_CLOEXEC));
     ASSERT_TRUE(log);
     Session session = open();
-    const Ran ran = session.run(session.shell("echo more >&0; chmod 4777 /proc/self/fd/0").input(Input::descriptor(log.get())));
+    const Ran ran =
+        session.run(session.shell("echo more >&0; chmod 4777 /proc/self/fd/0").input(Input::descriptor(log.get())));
     struct stat found {};
     EXPECT_EQ(::fstat(log.get(), &found), 0);
     EXPECT_EQ(found.st_mode & 07777, 0600U);
@@ -88,12 +91,14 @@ TEST_F(StandardStreams, WhatTheHostGivesIsReadWhereItStands) {
     for (const char* input : {"o/file", "w/file"}) {
         const unique_fd file(::open(at(input).c_str(), O_RDONLY | O_CLOEXEC));
         ASSERT_EQ(::lseek(file.get(), 8, SEEK_SET), 8);
-        const Ran ran = session.run(session.shell("read -r line; echo $line; cat").input(Input::descriptor(file.get())));
+        const Ran ran =
+            session.run(session.shell("read -r line; echo $line; cat").input(Input::descriptor(file.get())));
         EXPECT_EQ(ran.out, "of /file\n") << ran.err;
     }
     // In a root it is as by its name: stdin was opened for reading, its link in /proc leads to the file.
-    EXPECT_EQ(session.run(session.shell("echo more >> /proc/self/fd/0 && tail -n 1").input(Input::file(at("w/two")))).out,
-              "more\n");
+    EXPECT_EQ(
+        session.run(session.shell("echo more >> /proc/self/fd/0 && tail -n 1").input(Input::file(at("w/two")))).out,
+        "more\n");
     expect_changes({"~ w/two"});
 }
 
@@ -101,7 +106,8 @@ TEST_F(StandardStreams, NoDirectory) {
     Session session = open();
     for (const int flags : {O_RDONLY, O_PATH}) {
         const unique_fd directory(::open(at("o").c_str(), flags | O_DIRECTORY | O_CLOEXEC));
-        const Ran ran = session.run(command("/bin/ls").args("/proc/self/fd/0/..").input(Input::descriptor(directory.get())));
+        const Ran ran =
+            session.run(command("/bin/ls").args("/proc/self/fd/0/..").input(Input::descriptor(directory.get())));
         const auto* failure = std::get_if<NotStarted>(&ran.result.status);
         ASSERT_NE(failure, nullptr) << ran.out;
         EXPECT_EQ(to_string(failure->stage), "input");
@@ -116,7 +122,8 @@ TEST_F(StandardStreams, AFifoAndATerminalWork) {
     Session session = open();
     const unique_fd held(::open(at("o/fifo").c_str(), O_RDWR | O_CLOEXEC));
     ASSERT_EQ(::write(held.get(), "line\n", 5), 5);
-    const Ran ran = session.run(session.shell("read -r line; echo $line; chmod 777 ../o/fifo").input(Input::file(at("o/fifo"))));
+    const Ran ran =
+        session.run(session.shell("read -r line; echo $line; chmod 777 ../o/fifo").input(Input::file(at("o/fifo"))));
     EXPECT_EQ(ran.out, "line\n") << ran.err;
     EXPECT_EQ(session.run(session.shell("echo back").out(Output::descriptor(held.get()))).code(), 0);
     char back[5] = {};
@@ -126,11 +133,12 @@ TEST_F(StandardStreams, AFifoAndATerminalWork) {
     ASSERT_TRUE(::grantpt(terminal.get()) == 0 && ::unlockpt(terminal.get()) == 0);
     const unique_fd other(::open(::ptsname(terminal.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
     ASSERT_TRUE(other);
-    EXPECT_EQ(session.run(session.shell("test -t 0 && echo terminal").input(Input::descriptor(other.get()))).out, "terminal\n");
+    EXPECT_EQ(session.run(session.shell("test -t 0 && echo terminal").input(Input::descriptor(other.get()))).out,
+              "terminal\n");
 }
 
-/// A file that the host names is opened by the host, where no mount holds; so no link of a command's is followed to where
-/// the command itself may not go.
+/// A file that the host names is opened by the host, where no mount holds; so no link of a command's is followed to
+/// where the command itself may not go.
 TEST_F(StandardStreams, LinksOfCommandsDoNotLeadTheHost) {
     host("git init -q w && rm -f w/.git/hooks/*; echo hidden > w/secret; ln -s ../o o/self; ln -s ../w o/way");
     ignore_below("w");
@@ -152,7 +160,9 @@ TEST_F(StandardStreams, LinksOfCommandsDoNotLeadTheHost) {
             EXPECT_TRUE(refused(session.run(session.shell("echo evil >&2").err(Output::file(at(path), mode))))) << path;
         }
     // Links of the host's, links within, and what the host names by itself.
-    const auto text = [&](const std::string& path) { return session.run(session.shell("cat").input(Input::file(path))).out; };
+    const auto text = [&](const std::string& path) {
+        return session.run(session.shell("cat").input(Input::file(path))).out;
+    };
     EXPECT_EQ(text(at("w/good")), "content of /two\n");
     EXPECT_EQ(text(at("o/self/file")), "content of /file\n");
     EXPECT_EQ(text(at("o/way/good")), "content of /two\n");
@@ -176,7 +186,9 @@ TEST_F(StandardStreams, WhatHasNoPathIsNamedByTheHostAllTheSame) {
     EXPECT_EQ(text(file.get(), "/proc/self/fd/"), "content of /file\n");
     EXPECT_EQ(text(file.get(), "/dev/fd/"), "content of /file\n");
     const unique_fd keep(::open(("/proc/self/fd/" + std::to_string(ends[0])).c_str(), O_RDWR | O_CLOEXEC));
-    EXPECT_EQ(session.run(session.shell("read -r l; echo $l").input(Input::file("/dev/fd/" + std::to_string(ends[0])))).out, "piped\n");
+    EXPECT_EQ(
+        session.run(session.shell("read -r l; echo $l").input(Input::file("/dev/fd/" + std::to_string(ends[0])))).out,
+        "piped\n");
     ::close(ends[0]);
     EXPECT_EQ(session.run(session.shell("echo x").out(Output::file("/dev/null", FileMode::append))).code(), 0);
 }

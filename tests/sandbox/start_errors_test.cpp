@@ -111,8 +111,10 @@ class RefusedStarts : public StartErrors {
         if (!failure) return "ok";
         std::string text = std::string(to_string(failure->stage)) + " " + errno_name(failure->error.value());
         for (const Denial& denial : ran.result.denials)
-            text += ", " + std::string(to_string(denial.kind)) + " " + denial.operation + " " + denial.resolved + " by " + denial.rule;
-        const bool named = !ran.result.denials.empty() && failure->hint == "the policy denies it: " + ran.result.denials[0].rule;
+            text += ", " + std::string(to_string(denial.kind)) + " " + denial.operation + " " + denial.resolved +
+                    " by " + denial.rule;
+        const bool named =
+            !ran.result.denials.empty() && failure->hint == "the policy denies it: " + ran.result.denials[0].rule;
         EXPECT_EQ(named, !ran.result.denials.empty()) << failure->hint;
         // Before the end, and nothing after it.
         EXPECT_TRUE(std::holds_alternative<Finished>(ran.events.back()));
@@ -125,7 +127,8 @@ class RefusedStarts : public StartErrors {
 
 TEST_F(RefusedStarts, AProgramThatIsNotListedIsOneDenial) {
     EXPECT_EQ(start(execution_, command("/bin/true")), "permission EACCES, exec exec /usr/bin/true by allowExecute");
-    EXPECT_EQ(start(execution_, command("../o/prog")), "permission EACCES, exec exec " + at("o/prog") + " by allowExecute");
+    EXPECT_EQ(start(execution_, command("../o/prog")),
+              "permission EACCES, exec exec " + at("o/prog") + " by allowExecute");
     EXPECT_EQ(start(execution_, command("true").env(Environment::empty().set("PATH", "/usr/bin"))),
               "permission EACCES, exec exec /usr/bin/true by allowExecute");
     EXPECT_EQ(start(execution_, command("./script")), "permission EACCES, exec exec " + at("o/prog") +
@@ -136,12 +139,17 @@ TEST_F(RefusedStarts, AProgramThatIsNotListedIsOneDenial) {
 TEST_F(RefusedStarts, AProgramOrCwdThatCannotBeReadIsOneDenial) {
     const std::string denied = ", exec exec " + at("o/prog") + " by denyRead ../o";
     EXPECT_EQ(start(reading_, command(at("o/prog"))), "permission EACCES" + denied);
-    EXPECT_EQ(start(reading_, command("../o/dir/../prog").cwd(at("w"))), "permission EACCES, exec exec " + at("o/dir") + " by denyRead ../o");
+    EXPECT_EQ(start(reading_, command("../o/dir/../prog").cwd(at("w"))),
+              "permission EACCES, exec exec " + at("o/dir") + " by denyRead ../o");
     EXPECT_EQ(start(reading_, command("./link")), "permission EACCES" + denied);
-    EXPECT_EQ(start(reading_, command("./script")), "permission EACCES" + denied + " (interpreter of " + at("w/script") + ")");
-    EXPECT_EQ(start(reading_, command("prog").env(Environment::empty().set("PATH", at("o")))), "program ENOENT" + denied);
-    EXPECT_EQ(start(reading_, command("/bin/true").cwd(at("o"))), "cwd EACCES, read chdir " + at("o") + " by denyRead ../o");
-    EXPECT_EQ(start(reading_, command("/bin/true").cwd("away")), "cwd EACCES, read chdir " + at("w/away") + " by denyRead away");
+    EXPECT_EQ(start(reading_, command("./script")),
+              "permission EACCES" + denied + " (interpreter of " + at("w/script") + ")");
+    EXPECT_EQ(start(reading_, command("prog").env(Environment::empty().set("PATH", at("o")))),
+              "program ENOENT" + denied);
+    EXPECT_EQ(start(reading_, command("/bin/true").cwd(at("o"))),
+              "cwd EACCES, read chdir " + at("o") + " by denyRead ../o");
+    EXPECT_EQ(start(reading_, command("/bin/true").cwd("away")),
+              "cwd EACCES, read chdir " + at("w/away") + " by denyRead away");
     EXPECT_EQ(start(reading_, command("./prog")), "ok");
 }
 
@@ -150,7 +158,8 @@ TEST_F(RefusedStarts, OtherFailuresAreNone) {
     for (const SandboxPolicy& policy : {execution_, reading_}) {
         EXPECT_EQ(start(policy, command("/none")), "program ENOENT");
         EXPECT_EQ(start(policy, command("./lost")), "interpreter ENOENT");
-        EXPECT_EQ(start(policy, command("none").env(Environment::empty().set("PATH", "/none:/usr/bin"))), "program ENOENT");
+        EXPECT_EQ(start(policy, command("none").env(Environment::empty().set("PATH", "/none:/usr/bin"))),
+                  "program ENOENT");
     }
     EXPECT_EQ(start(reading_, command("./file")), "permission EACCES");
     EXPECT_EQ(start(reading_, command("/etc")), "program EACCES");
@@ -158,8 +167,8 @@ TEST_F(RefusedStarts, OtherFailuresAreNone) {
 
 TEST_F(RefusedStarts, TheCommandLineSaysSoAndExitsWith126) {
     const auto run = [&](const std::string& options) {
-        return std::system(("cd '" + at("w") + "' && '" + test_program("sandpipe") + "' run --deny-read ../o " + options +
-                            " -- ../o/prog > '" + at("log") + "' 2>&1 < /dev/null")
+        return std::system(("cd '" + at("w") + "' && '" + test_program("sandpipe") + "' run --deny-read ../o " +
+                            options + " -- ../o/prog > '" + at("log") + "' 2>&1 < /dev/null")
                                .c_str());
     };
     ignore_below("log");

@@ -285,22 +285,26 @@ TEST_F(LiveTool, AllowedCommandsAreTheOnlyProgramsThatAreExecuted) {
     EXPECT_TRUE(mentions(result.text, "denied: exec /usr/bin/head")) << result.text;
     EXPECT_FALSE(mentions(result.text, "content of /two")) << result.text;
     EXPECT_TRUE(mentions(result.text, "Use a program that may be run.")) << result.text;
-    EXPECT_EQ(told(), (std::vector<std::string>{"narrowed", "denied /usr/bin/head", "denied /usr/bin/true", "denied /usr/bin/cp"}));
+    EXPECT_EQ(told(), (std::vector<std::string>{"narrowed", "denied /usr/bin/head", "denied /usr/bin/true",
+                                                "denied /usr/bin/cp"}));
     for (const json& denial : result.summary["denials"]) EXPECT_EQ(denial["kind"], "exec") << denial;
     // The next call runs in the same narrower session; a policy of its own does not widen it.
     events_.clear();
     ToolContext context;
     context.policy = writable({"dir"});
     EXPECT_TRUE(mentions(call(tool, json{{"command", "head -n 1 two || cat two"}}).text, "content of /two"));
-    EXPECT_TRUE(mentions(call(tool, json{{"command", "head -n 1 two; echo x > two || cat two"}}, context).text, "content of /two"));
-    EXPECT_EQ(told(), (std::vector<std::string>{"denied /usr/bin/head", "narrowed", "denied /usr/bin/head", "denied " + at("w/two")}));
+    EXPECT_TRUE(mentions(call(tool, json{{"command", "head -n 1 two; echo x > two || cat two"}}, context).text,
+                         "content of /two"));
+    EXPECT_EQ(told(), (std::vector<std::string>{"denied /usr/bin/head", "narrowed", "denied /usr/bin/head",
+                                                "denied " + at("w/two")}));
 }
 
 TEST_F(LiveTool, WithoutAnyAllowedCommandThereIsTheShellAlone) {
     RunShellCommandToolOptions made = options();
     made.allowed_commands.emplace();
     const RunShellCommandTool tool(made);
-    EXPECT_EQ(call(tool, json{{"command", "read -r line < file; echo \"$line\""}}).artifact->head(100), "content of /file\n");
+    EXPECT_EQ(call(tool, json{{"command", "read -r line < file; echo \"$line\""}}).artifact->head(100),
+              "content of /file\n");
     EXPECT_EQ(call(tool, json{{"command", "ls"}}).summary["exit_code"], 126);
     EXPECT_EQ(told(), (std::vector<std::string>{"narrowed", "denied /usr/bin/ls"}));
 }

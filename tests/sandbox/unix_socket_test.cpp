@@ -230,7 +230,8 @@ TEST_F(UnixSockets, NodesChildProcessesWork) {
         "-e",
         "const c=require('child_process');console.log(c.execFileSync('echo',['ran']).toString().trim());"
         "const p=c.spawn(process.execPath,['-e','process.on(\"message\",m=>process.send(m*2,()=>process.exit()))'],"
-        "{stdio:['ignore','inherit','inherit','ipc']});p.on('message',m=>console.log(m));p.on('exit',e=>console.log('exit',e));p.send(21)"));
+        "{stdio:['ignore','inherit','inherit','ipc']});p.on('message',m=>console.log(m));p.on('exit',e=>console.log('"
+        "exit',e));p.send(21)"));
     EXPECT_EQ(ran.out, "ran\n42\nexit 0\n") << ran.err;
     EXPECT_EQ(ran.denied(), Lines{});
 }

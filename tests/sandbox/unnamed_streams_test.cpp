@@ -127,8 +127,10 @@ TEST_F(UnnamedStreams, ItIsReadFromWhereItStands) {
 }
 
 TEST_F(UnnamedStreams, AHereDocumentOfTheHost) {
-    host("printf '#!/bin/bash\\nexec \"$@\" <<END\\n' > o/doc; head -c 300000 /dev/zero | tr '\\0' x | fold -w 99 >> o/doc; "
-         "printf '\\nEND\\n' >> o/doc; chmod 755 o/doc");
+    host(
+        "printf '#!/bin/bash\\nexec \"$@\" <<END\\n' > o/doc; head -c 300000 /dev/zero | tr '\\0' x | fold -w 99 >> "
+        "o/doc; "
+        "printf '\\nEND\\n' >> o/doc; chmod 755 o/doc");
     const std::string line = "cd " + at("w") + " && bash ../o/doc " + test_program("sandpipe") +
                              " run --allow-write . --stdin - -c 'wc -c' > ../o/counted";
     host("touch o/counted");

@@ -95,7 +95,8 @@ TEST_F(WeakerSession, WhatTheMachineRefusesIsGivenUpByName) {
             EXPECT_THAT(weaker.warnings(), HasSubstr("weaker: " + mechanism + " is given up")) << weaker.text;
         }
         const std::string warnings = weaker.warnings();
-        EXPECT_EQ(std::count(warnings.begin(), warnings.end(), '\n'), static_cast<long>(refusal.given_up.size())) << warnings;
+        EXPECT_EQ(std::count(warnings.begin(), warnings.end(), '\n'), static_cast<long>(refusal.given_up.size()))
+            << warnings;
         // Without leave to be weaker there is no session.
         std::filesystem::remove(at("w/new"));
         const CommandLineRun strict = run(refusal.what, "");
@@ -116,7 +117,8 @@ TEST_F(WeakerSession, OnAWholeMachineNothingIsGivenUp) {
 }
 
 TEST_F(WeakerSession, NetworkReadsAndTheEndOfTheTreeAreNeverGivenUp) {
-    Lines fatal{"netns", "pidns", "mountns", "seccomp", "open_tree", "move_mount", "mount_setattr", "fsmount", "prctl", "capset"};
+    Lines fatal{"netns",      "pidns",         "mountns", "seccomp", "open_tree",
+                "move_mount", "mount_setattr", "fsmount", "prctl",   "capset"};
     if (!is_root()) fatal.push_back("userns");
     for (const std::string& what : fatal) {
         const CommandLineRun refused = run(what, "--weaker-nested");
@@ -152,7 +154,8 @@ TEST_F(WeakerSession, SeveralThingsAtOnce) {
     const std::string without = test_program("attack_without");
     const CommandLineRun both = run("ipcns '" + without + "' utsns '" + without + "' listener", "--weaker-nested");
     expect_walls(both);
-    for (const char* mechanism : {"ipc", "uts", "denials", "names"}) EXPECT_EQ(both.enforced(mechanism), "none") << mechanism;
+    for (const char* mechanism : {"ipc", "uts", "denials", "names"})
+        EXPECT_EQ(both.enforced(mechanism), "none") << mechanism;
 }
 
 TEST_F(WeakerSession, TheHostKeepsItsName) {
@@ -170,18 +173,21 @@ TEST_F(WeakerSession, TheHostKeepsItsName) {
 /// Root without a namespace of users is the machine's: what it may not do there it may not do.
 TEST_F(WeakerSession, RootWithoutAUserNamespaceHasNoPower) {
     if (!is_root()) GTEST_SKIP() << "root only: users need that namespace";
-    const CommandLineRun weaker = run_without(
-        "userns", at("w"), "--weaker-nested",
-        "grep -E 'Cap(Prm|Eff|Bnd|Amb)|NoNewPrivs' /proc/self/status | tr -d '\\t\\n'; "
-        "python3 -I -S -c \"import os\nfor p in '/proc/sys/kernel/core_pattern','/proc/sysrq-trigger','/dev/kmsg','/etc/shadow':\n"
-        "  try: os.close(os.open(p,os.O_WRONLY)); print('opened',p)\n  except OSError as e: pass\"");
+    const CommandLineRun weaker =
+        run_without("userns", at("w"), "--weaker-nested",
+                    "grep -E 'Cap(Prm|Eff|Bnd|Amb)|NoNewPrivs' /proc/self/status | tr -d '\\t\\n'; "
+                    "python3 -I -S -c \"import os\nfor p in "
+                    "'/proc/sys/kernel/core_pattern','/proc/sysrq-trigger','/dev/kmsg','/etc/shadow':\n"
+                    "  try: os.close(os.open(p,os.O_WRONLY)); print('opened',p)\n  except OSError as e: pass\"");
     const std::string none = "0000000000000000";
-    EXPECT_EQ(weaker.output(), "CapPrm:" + none + "CapEff:" + none + "CapBnd:" + none + "CapAmb:" + none + "NoNewPrivs:1")
+    EXPECT_EQ(weaker.output(),
+              "CapPrm:" + none + "CapEff:" + none + "CapBnd:" + none + "CapAmb:" + none + "NoNewPrivs:1")
         << weaker.text;
 }
 
 TEST_F(WeakerSession, ExecutionAndSocketsAreNamedWhereTheyAreLess) {
-    const CommandLineRun weaker = run_without("listener", at("w"), "--weaker-nested --allow-exec /bin/cat", "cat two; ls");
+    const CommandLineRun weaker =
+        run_without("listener", at("w"), "--weaker-nested --allow-exec /bin/cat", "cat two; ls");
     EXPECT_EQ(weaker.output(), "content of /two\n") << weaker.text;
     EXPECT_EQ(weaker.enforced("execution"), "none");
     EXPECT_THAT(weaker.warnings(), HasSubstr("allowExecute"));

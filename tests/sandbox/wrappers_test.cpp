@@ -69,11 +69,13 @@ class LineBased : public BinarySandbox {
     const std::shared_ptr<BinarySandbox> next_;
 };
 
-const std::vector<std::string> kOddWords{"a b", "", "it's", "\"$HOME\"", "`id`", "a\nb", "~", "*", "=ls", "A=1", "-", "\\", "!x", "%1", "\xC3\xA9", "\xff"};
+const std::vector<std::string> kOddWords{"a b", "",    "it's", "\"$HOME\"", "`id`", "a\nb", "~",        "*",
+                                         "=ls", "A=1", "-",    "\\",        "!x",   "%1",   "\xC3\xA9", "\xff"};
 
 class Wrappers : public ExecutorTest {
   protected:
-    BinaryExecResult run(std::shared_ptr<BinaryExecutor> inner, std::shared_ptr<BinarySandbox> sandbox, BinaryInvocation what) {
+    BinaryExecResult run(std::shared_ptr<BinaryExecutor> inner, std::shared_ptr<BinarySandbox> sandbox,
+                         BinaryInvocation what) {
         SandboxedExecutorOptions options;
         options.inner = std::move(inner);
         options.sandbox = std::move(sandbox);
@@ -116,7 +118,8 @@ TEST_F(Wrappers, ByLinesKeepEveryWord) {
 TEST_F(Wrappers, AroundASession) {
     // Through the relay: what is around the session runs outside of it, as it is written.
     const auto session = open();
-    for (const auto& inner : {std::shared_ptr<BinaryExecutor>(std::make_shared<SpawningExecutor>()), local_executor(runtime())}) {
+    for (const auto& inner :
+         {std::shared_ptr<BinaryExecutor>(std::make_shared<SpawningExecutor>()), local_executor(runtime())}) {
         const auto line = std::make_shared<LineBased>("/bin/sh", session);
         const auto words = run(inner, line, print_words());
         EXPECT_EQ(words.out, printed_words()) << words.err;
@@ -145,7 +148,8 @@ TEST_F(Wrappers, BeforeASession) {
       private:
         const std::shared_ptr<BinarySandbox> session_;
     };
-    const auto result = run(local_executor(runtime()), std::make_shared<Before>(session), command("sh").args("-c", "echo x > /etc/x; echo in"));
+    const auto result = run(local_executor(runtime()), std::make_shared<Before>(session),
+                            command("sh").args("-c", "echo x > /etc/x; echo in"));
     EXPECT_EQ(result.out, "in");
     EXPECT_THAT(result.err, HasSubstr("Read-only file system"));
 }

@@ -101,12 +101,14 @@ TEST_F(Writes, AGrantOfAFileIsAGrantOfThatFileOnly) {
     expect_acts(session, "ok", at("o"), {"write @/file", "append @/file", "truncate @/file"});
     expect_acts(session, "EROFS", at("o"), {"create @/file.new", "write @/two"});
     // Neither its removal nor its replacement: both are changes of the directory.
-    const Ran ran = session.attack("attack_act", {"unlink", at("o/file"), "--", "rename", at("o/file"), at("o/moved"), "--",
-                                                  "rename", "/tmp/none", at("o/file")});
+    const Ran ran = session.attack("attack_act", {"unlink", at("o/file"), "--", "rename", at("o/file"), at("o/moved"),
+                                                  "--", "rename", "/tmp/none", at("o/file")});
     EXPECT_EQ(ran.out, "EROFS\nEROFS\nENOENT\n");
-    EXPECT_EQ(ran.denied(), (std::vector<std::string>{"unlink " + at("o/file") + " EROFS", "rename " + at("o/file") + " EROFS"}));
+    EXPECT_EQ(ran.denied(),
+              (std::vector<std::string>{"unlink " + at("o/file") + " EROFS", "rename " + at("o/file") + " EROFS"}));
     const Ran replaced = session.sh("echo x > /tmp/new; mv /tmp/new " + at("o/file") + "; rmdir /tmp");
-    EXPECT_EQ(replaced.denied(), (std::vector<std::string>{"rename /tmp/new EROFS", "rmdir /tmp EROFS"})) << replaced.err;
+    EXPECT_EQ(replaced.denied(), (std::vector<std::string>{"rename /tmp/new EROFS", "rmdir /tmp EROFS"}))
+        << replaced.err;
     for (const Denial& denial : replaced.result.denials)
         EXPECT_EQ(denial.rule, "its name stands in a directory that is not writable");
 }
@@ -206,7 +208,8 @@ TEST_F(Writes, BelowThePathsThatTheKernelTells) {
         "act('denied', lambda: open('a.key','w').close())\n"
         "act('unlink', lambda: os.unlink('second'))\n");
     EXPECT_EQ(ran.out,
-              "create ok\nmkdir ok\nrename ok\nlink ok\nsymlink ok\nappend ok\nup ok\ndenied Permission denied\nunlink ok\n")
+              "create ok\nmkdir ok\nrename ok\nlink ok\nsymlink ok\nappend ok\nup ok\ndenied Permission "
+              "denied\nunlink ok\n")
         << ran.err;
     ASSERT_EQ(ran.result.denials.size(), 1U);
     EXPECT_EQ(ran.result.denials[0].rule, "denyWrite **/*.key");

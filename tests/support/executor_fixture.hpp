@@ -41,8 +41,8 @@ class AuditNotes {
     std::vector<AuditEvent> events_;
 };
 
-/// For tests of executors with a sandbox: a Runtime whose context runs on a thread of its own, so that the test may block
-/// in programs that need it. Fails when descriptors or processes are left over.
+/// For tests of executors with a sandbox: a Runtime whose context runs on a thread of its own, so that the test may
+/// block in programs that need it. Fails when descriptors or processes are left over.
 class ExecutorTest : public ::testing::Test {
   protected:
     void SetUp() override;

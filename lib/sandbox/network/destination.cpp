@@ -50,7 +50,8 @@ Host address_host(const IpAddress& address) { return {address.text(), address}; 
 Parsed<Host> parse_ipv6(std::string_view text) {
     const auto address = IpAddress::parse(text);
     if (!address || text.find(':') == std::string_view::npos)
-        return "is no IPv6 address" + std::string(text.find('%') != std::string_view::npos ? "; zones are refused" : "");
+        return "is no IPv6 address" +
+               std::string(text.find('%') != std::string_view::npos ? "; zones are refused" : "");
     return address_host(*address);
 }
 
@@ -103,7 +104,8 @@ Parsed<Destination> parse_authority(std::string_view text, std::optional<std::ui
     Parsed<Host> host = parse_asked_host(text.substr(0, colon));
     if (auto* wrong = std::get_if<std::string>(&host)) return std::move(*wrong);
     if (colon == std::string_view::npos && !default_port) return "has no port";
-    const Parsed<std::uint16_t> port = colon == std::string_view::npos ? *default_port : parse_port(text.substr(colon + 1));
+    const Parsed<std::uint16_t> port =
+        colon == std::string_view::npos ? *default_port : parse_port(text.substr(colon + 1));
     if (const auto* wrong = std::get_if<std::string>(&port)) return *wrong;
     return Destination{std::move(std::get<Host>(host)), std::get<std::uint16_t>(port)};
 }

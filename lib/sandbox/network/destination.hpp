@@ -15,8 +15,8 @@ struct Host {
     std::string name;                  ///< lower case, without a trailing dot; an address as `IpAddress::text`
     std::optional<IpAddress> address;  ///< if it is one
 
-    /// A name whose last label is a number (127.1, 0x7f.1, 2130706433): some programs take it for an address, each in its
-    /// own way. No rule can be about it.
+    /// A name whose last label is a number (127.1, 0x7f.1, 2130706433): some programs take it for an address, each in
+    /// its own way. No rule can be about it.
     [[nodiscard]] bool is_guesswork() const;
 
     friend bool operator==(const Host&, const Host&) = default;
@@ -50,7 +50,8 @@ using Parsed = std::variant<T, std::string>;
 /// A decimal port from 1 to 65535 without leading zeros.
 [[nodiscard]] Parsed<std::uint16_t> parse_port(std::string_view text);
 
-/// What a client asks for: "host:port", with brackets around IPv6. Without a port the default one; without that either, it is an error.
+/// What a client asks for: "host:port", with brackets around IPv6. Without a port the default one; without that
+/// either, it is an error.
 [[nodiscard]] Parsed<Destination> parse_authority(std::string_view text,
                                                   std::optional<std::uint16_t> default_port = {});
 

@@ -168,7 +168,8 @@ DomainVerdict DomainRules::judge_address(const Destination& asked, const IpAddre
     const bool is_own = std::find(own.begin(), own.end(), address) != own.end();
     const bool own_loopback = asked.host.name == "localhost" && found == AddressClass::loopback;
     if ((!needs_own_rule(found) && !is_own) || own_loopback) return {true, {}, {}};
-    const std::string kind = is_own && !needs_own_rule(found) ? "an address of this machine" : std::string(to_string(found));
+    const std::string kind =
+        is_own && !needs_own_rule(found) ? "an address of this machine" : std::string(to_string(found));
     return refusal("", "resolves to local address " + literal.text() + " (" + kind +
                            "), which only a rule for the address itself allows");
 }
@@ -200,7 +201,8 @@ std::vector<std::string> DomainRules::warnings() const {
     std::vector<std::string> found;
     for (const Denied& denied : denied_) {
         if (denied.rule.kind == DomainRule::Kind::everything && !denied.rule.port && !allowed_.empty())
-            return {"deny " + denied.rule.text + " shadows every allow: network.deniedDomains beats allowedDomains, and "
+            return {"deny " + denied.rule.text +
+                    " shadows every allow: network.deniedDomains beats allowedDomains, and "
                     "what is not allowed is refused anyway; leave it out"};
         for (const DomainRule& rule : allowed_)
             if (covers(denied.rule, rule))

@@ -39,8 +39,9 @@ class ProxyConnection : public std::enable_shared_from_this<ProxyConnection> {
   public:
     ProxyConnection(std::shared_ptr<const ProxyContext> shared_context, ProxyStrand strand, ProxySocket client);
 
-    /// Serves the client until one side is done with it, or until the client is gone and all that it sent has arrived at
-    /// the other side: one that has only ended its stream may still wait for an answer. Throws std::system_error when a connection breaks.
+    /// Serves the client until one side is done with it, or until the client is gone and all that it sent has arrived
+    /// at the other side: one that has only ended its stream may still wait for an answer. Throws std::system_error
+    /// when a connection breaks.
     awaitable<void> serve(ProxyProtocol protocol);
     /// Ends `serve` at once; from any thread.
     void cancel();

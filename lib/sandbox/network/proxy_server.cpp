@@ -60,8 +60,9 @@ void ProxyServer::open(unique_fd http, unique_fd socks) {
         acceptors_[i].emplace(*strand_, tcp::v4(), sockets[i].release());
         const std::uint64_t id = add_task({});
         // The loop's own reference keeps the acceptor that it uses.
-        asio::co_spawn(*strand_, accept_from(*acceptors_[i], kProtocols[i]),
-                       [self = shared_from_this(), id](const std::exception_ptr& error) { self->task_ended(id, error); });
+        asio::co_spawn(
+            *strand_, accept_from(*acceptors_[i], kProtocols[i]),
+            [self = shared_from_this(), id](const std::exception_ptr& error) { self->task_ended(id, error); });
     }
 }
 

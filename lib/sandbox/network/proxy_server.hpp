@@ -30,7 +30,8 @@ class ProxyServer : public std::enable_shared_from_this<ProxyServer> {
     void open(unique_fd http, unique_fd socks);
     /// A command has ended, and its connections with it; from any thread.
     void check_for_clients();
-    /// Closes listeners and connections, from any thread; `done` runs when nothing is left of them, the first time only.
+    /// Closes listeners and connections, from any thread; `done` runs when nothing is left of them, the first time
+    /// only.
     void close(std::function<void()> done);
     /// Gives up the I/O objects, without callbacks: the context is being destroyed.
     void release_io() noexcept;

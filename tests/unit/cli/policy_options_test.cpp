@@ -90,7 +90,8 @@ TEST_F(PolicyFile, WrongFilesAreNamed) {
 }
 
 TEST_F(PolicyFile, AKeyThatStandsTwiceLosesNoRule) {
-    const std::string text = refused(with_file(R"({"filesystem":{"denyRead":["d"],"allowWrite":["."],"denyRead":[]}})"));
+    const std::string text =
+        refused(with_file(R"({"filesystem":{"denyRead":["d"],"allowWrite":["."],"denyRead":[]}})"));
     EXPECT_NE(text.find("\"denyRead\" stands twice"), std::string::npos) << text;
     EXPECT_EQ(refused(with_file(R"({"filesystem":{"denyRead":[]},"network":{"allowedDomains":[]}})")), "accepted");
 }

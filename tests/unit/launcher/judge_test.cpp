@@ -58,7 +58,8 @@ TEST(JudgeNames, OfARootStandInADirectoryThatIsNotGranted) {
     EXPECT_EQ(judge_open(rules, O_CREAT | O_WRONLY, at("/o/one", Kind::missing)), name);
     EXPECT_EQ(judge_open(rules, O_CREAT | O_WRONLY, at("/o/one", Kind::file)), proceed());
     const auto move = [&](const char* from, const char* to) {
-        return judge_rename(rules, {at(from, Kind::file), at(to, Kind::file), 0, never, never, never_matches, never_matches});
+        return judge_rename(
+            rules, {at(from, Kind::file), at(to, Kind::file), 0, never, never, never_matches, never_matches});
     };
     EXPECT_EQ(move("/w/new", "/o/one"), name);
     EXPECT_EQ(move("/o/one", "/w/old"), name);
@@ -335,7 +336,8 @@ TEST(JudgeInit, ExistingFilesAreOpenedOnBehalf) {
         EXPECT_EQ(judge_open(kInit, static_cast<std::uint64_t>(flags), at("/n/f", Kind::file)), perform()) << flags;
     EXPECT_EQ(judge_open(kInit, O_TMPFILE | O_WRONLY, at("/n", Kind::directory)), perform());
     EXPECT_EQ(judge_open(kInit, O_WRONLY, at("/n/fifo", Kind::fifo)), perform());
-    EXPECT_EQ(judge_open(kInit, O_RDONLY | O_TRUNC, at("/n/fifo", Kind::fifo)), proceed()) << "that writes nothing, and may wait";
+    EXPECT_EQ(judge_open(kInit, O_RDONLY | O_TRUNC, at("/n/fifo", Kind::fifo)), proceed())
+        << "that writes nothing, and may wait";
     EXPECT_EQ(judge_open(kRules, O_WRONLY, at("/w/fifo", Kind::fifo)), proceed());
     EXPECT_EQ(judge_open(kInit, O_RDONLY, at("/n/f", Kind::file)), proceed());
     EXPECT_EQ(judge_open(kInit, O_WRONLY, at("/n/f", Kind::device)), proceed());

@@ -75,7 +75,8 @@ TEST_F(ProcessTableTest, OrphansAreKnownByTheirMarks) {
     marks = {{300, 1}, {301, 9}, {302, 2}};
     EXPECT_THAT(numbers(table().tree_of(100, 1).escaped), UnorderedElementsAre(300, 301));
     EXPECT_THAT(numbers(table().tree_of(200, 2).escaped), UnorderedElementsAre(302));
-    EXPECT_THAT(numbers(table().tree_of(100, 9).escaped), UnorderedElementsAre(301)) << "marked anew by another launcher";
+    EXPECT_THAT(numbers(table().tree_of(100, 9).escaped), UnorderedElementsAre(301))
+        << "marked anew by another launcher";
     EXPECT_TRUE(table().tree_of(100, 3).empty());
 }
 

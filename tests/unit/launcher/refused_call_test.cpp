@@ -43,7 +43,8 @@ TEST(RefusedCall, SocketsThatExist) {
     EXPECT_EQ(refusal(__NR_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK).error, 0);
     EXPECT_EQ(refusal(__NR_socket, AF_UNIX, SOCK_SEQPACKET).error, 0);
     EXPECT_EQ(refusal(__NR_socket, AF_UNIX, SOCK_DGRAM).error, EACCES);
-    EXPECT_EQ(refusal(__NR_socket, AF_UNIX, SOCK_RAW | SOCK_CLOEXEC).error, EACCES) << "the kernel makes a datagram one of it";
+    EXPECT_EQ(refusal(__NR_socket, AF_UNIX, SOCK_RAW | SOCK_CLOEXEC).error, EACCES)
+        << "the kernel makes a datagram one of it";
     EXPECT_EQ(refusal(__NR_socketpair, AF_UNIX, SOCK_DGRAM).error, EACCES);
     EXPECT_EQ(refusal(__NR_socket, AF_INET, SOCK_DGRAM).error, 0);
     EXPECT_EQ(refusal(__NR_socketpair, AF_INET, SOCK_STREAM).error, EAFNOSUPPORT);

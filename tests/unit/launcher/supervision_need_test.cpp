@@ -29,7 +29,8 @@ using Names = std::vector<std::string>;
 
 TEST(SupervisionNeed, MountsAreEnoughForReading) {
     EXPECT_EQ(needs({}), Names{});
-    EXPECT_EQ(needs({{Access::deny_read, "/secret", "s", {}, false}, {Access::private_write, "/tmp", {}, {}, false}}), Names{});
+    EXPECT_EQ(needs({{Access::deny_read, "/secret", "s", {}, false}, {Access::private_write, "/tmp", {}, {}, false}}),
+              Names{});
 }
 
 TEST(SupervisionNeed, DeniedNamesInAWritablePlaceNeedOne) {

@@ -28,7 +28,8 @@ TEST(PosixQuote, LeavesPlainWordsAndQuotesTheRest) {
 }
 
 TEST(PosixQuote, QuotesWhatAShellWouldTakeForItsOwn) {
-    EXPECT_EQ(posix_quote({"A=1", "if", "-", "time", "%1", "=ls", "{", "!"}), "'A=1' 'if' '-' 'time' '%1' '=ls' '{' '!'");
+    EXPECT_EQ(posix_quote({"A=1", "if", "-", "time", "%1", "=ls", "{", "!"}),
+              "'A=1' 'if' '-' 'time' '%1' '=ls' '{' '!'");
 }
 
 TEST(PosixQuote, NamesTheWordWithANul) {
@@ -49,8 +50,9 @@ TEST(ShellInvocation, KnowsFiveShellsByAbsolutePaths) {
     for (const char* shell : {"/bin/sh", "/usr/bin/bash", "/opt/dash", "/bin/zsh", "/bin/ksh"})
         EXPECT_EQ(complaint([&] { check_bin_shell(shell); }), "") << shell;
     for (const char* shell : {"", "sh", "bin/sh", "./bash", "/bin/fish", "/bin/", "/bin/bash/", "/bin/bash.old", "/"})
-        EXPECT_THAT(complaint([&] { check_bin_shell(shell); }),
-                    HasSubstr("binShell is \""s + shell + "\"; it must be an absolute path to sh, bash, dash, zsh or ksh"));
+        EXPECT_THAT(
+            complaint([&] { check_bin_shell(shell); }),
+            HasSubstr("binShell is \""s + shell + "\"; it must be an absolute path to sh, bash, dash, zsh or ksh"));
     EXPECT_NE(complaint([] { check_bin_shell("/tmp/x\0/bin/sh"s); }), "");
 }
 

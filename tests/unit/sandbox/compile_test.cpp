@@ -703,7 +703,8 @@ TEST(MandatoryDenies, DirectoriesOfModulesAreTakenForRepositories) {
     for (const std::string place : {"without/hooks", "without/config", "libs/commondir", "libs/config/config",
                                     "libs/hooks/hooks", "a/config", "a/hooks", "a/b/hooks"})
         EXPECT_EQ(compiled.plan.rules.write("/w/.git/modules/" + place).error, EACCES) << place;
-    for (const std::string place : {"libs/config/HEAD", "libs/hooks/index", "a/refs/heads/config", "a/b/x", "new/config"})
+    for (const std::string place :
+         {"libs/config/HEAD", "libs/hooks/index", "a/refs/heads/config", "a/b/x", "new/config"})
         EXPECT_TRUE(compiled.plan.rules.write("/w/.git/modules/" + place).allowed) << place;
     EXPECT_EQ(view(compiled, "/w/.git/modules/a/config"), kReadOnly);
 }
@@ -728,8 +729,8 @@ TEST(Globs, DirectoriesThatCannotBeSearchedAreDeniedAsAWhole) {
     FakePathFacts facts;
     facts.unlistable("/w/node_modules/d").unlistable("/srv/d").directory("/srv/d/.").unlistable("/home");
     facts.directory("/home/.").unlistable("/srv/closed").directory("/w/f");
-    const CompiledPolicy compiled =
-        compile_lists({{"/w/**/*.pem", "/srv/**/*.pem", "/home/**/*.pem"}, {}, {"/w", "/home/u"}, {"/w/**/*.key"}}, facts);
+    const CompiledPolicy compiled = compile_lists(
+        {{"/w/**/*.pem", "/srv/**/*.pem", "/home/**/*.pem"}, {}, {"/w", "/home/u"}, {"/w/**/*.key"}}, facts);
     EXPECT_EQ(view(compiled, "/w/node_modules/d"), View::masked);
     EXPECT_FALSE(compiled.plan.rules.write("/w/node_modules/d/x").allowed);
     EXPECT_EQ(view(compiled, "/srv/d"), View::masked) << "its names can be guessed";

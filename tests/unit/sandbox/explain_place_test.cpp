@@ -98,8 +98,15 @@ TEST_F(ExplainPlace, WhatIsHiddenIsNoWayEither) {
 }
 
 TEST_F(ExplainPlace, ProcIsTheCommandsOwn) {
-    facts_.file("/proc/self/status").link("/proc/self/cwd", "/home").link("/proc/self/root", "/home").link("/proc/self/exe", "/x");
-    facts_.file("/proc/1/status").link("/proc/1/root", "/").file("/proc/77/status").file("/proc/cmdline").file("/proc/sys/x");
+    facts_.file("/proc/self/status")
+        .link("/proc/self/cwd", "/home")
+        .link("/proc/self/root", "/home")
+        .link("/proc/self/exe", "/x");
+    facts_.file("/proc/1/status")
+        .link("/proc/1/root", "/")
+        .file("/proc/77/status")
+        .file("/proc/cmdline")
+        .file("/proc/sys/x");
     expect(true, kRead, "/proc/self/cwd/file", "by default");
     EXPECT_EQ(ask(kRead, "/proc/self/cwd/file").place, "/w/file");
     EXPECT_EQ(ask(kRead, "/proc/self/root/etc/x").place, "/etc/x");

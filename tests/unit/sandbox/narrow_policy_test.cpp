@@ -16,7 +16,8 @@ class NarrowPolicy : public ::testing::Test {
     NarrowPolicy() {
         char name[] = "/tmp/sandpipe-narrow-XXXXXX";
         root_ = ::mkdtemp(name);
-        for (const char* directory : {"w/a/b", "w/c", "o"}) std::filesystem::create_directories(root_ + "/" + directory);
+        for (const char* directory : {"w/a/b", "w/c", "o"})
+            std::filesystem::create_directories(root_ + "/" + directory);
         wide.filesystem.allow_write = {"."};
     }
     ~NarrowPolicy() override { std::filesystem::remove_all(root_); }

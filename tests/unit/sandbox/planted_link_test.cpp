@@ -19,7 +19,10 @@ class PlantedLink : public ::testing::Test {
   protected:
     PlantedLink() {
         facts_.directory("/etc/dir").file("/etc/sock").file("/etc/prog").directory("/w/dir").directory("/data/cache");
-        facts_.link("/w/out", "/etc/dir").link("/w/in", "dir").link("/w/sock", "/etc/sock").link("/w/prog", "/etc/prog");
+        facts_.link("/w/out", "/etc/dir")
+            .link("/w/in", "dir")
+            .link("/w/sock", "/etc/sock")
+            .link("/w/prog", "/etc/prog");
         facts_.link("/home/u/cache", "/data/cache").link("/tmp/out", "/etc/dir");
     }
     CompiledPolicy compiled() const { return compile(policy_, "/w", "/home/u", facts_); }
@@ -77,7 +80,8 @@ TEST_F(PlantedLink, GrantsNoReadingNorExecutionNorSocket) {
     EXPECT_FALSE(result.plan.rules.read("/etc/dir").allowed);
     EXPECT_FALSE(result.plan.rules.execute("/etc/prog").allowed);
     EXPECT_THAT(result.plan.unix_sockets, ElementsAre("/etc/sock"));
-    EXPECT_THAT(result.warnings, ::testing::IsSupersetOf({HasSubstr("filesystem.allowRead[0]"), HasSubstr("filesystem.allowExecute[0]"),
+    EXPECT_THAT(result.warnings, ::testing::IsSupersetOf({HasSubstr("filesystem.allowRead[0]"),
+                                                          HasSubstr("filesystem.allowExecute[0]"),
                                                           HasSubstr("network.allowUnixSockets[0]")}));
 }
 

@@ -20,7 +20,8 @@ TEST(QuotedValue, HoweverDeepAValueIsNestedTheStackHolds) {
     constexpr int levels = 200'000;
     const json deep = json::parse(std::string(levels, '[') + std::string(levels, ']'));
     EXPECT_EQ(quoted_value(deep, 60), "a deeply nested array");
-    const std::string policy = R"({"filesystem":{"denyRead":)" + std::string(levels, '[') + std::string(levels, ']') + "}}";
+    const std::string policy =
+        R"({"filesystem":{"denyRead":)" + std::string(levels, '[') + std::string(levels, ']') + "}}";
     EXPECT_THROW((void)SandboxPolicy::from_json(json::parse(policy)), Error);
 }
 

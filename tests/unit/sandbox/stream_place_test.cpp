@@ -13,7 +13,10 @@ class StreamPlaces : public ::testing::Test {
   protected:
     StreamPlaces() {
         facts_.file("/w/file").file("/o/file").file("/w/.git/hooks/x").file("/w/secret");
-        facts_.link("/w/out", "../o/file").link("/w/in", "secret").link("/w/hook", ".git/hooks/x").link("/w/good", "file");
+        facts_.link("/w/out", "../o/file")
+            .link("/w/in", "secret")
+            .link("/w/hook", ".git/hooks/x")
+            .link("/w/good", "file");
         facts_.link("/w/up", "/o").link("/way", "/w").link("/far", "/o/file").link("/dev/fd", "/proc/self/fd");
         rules_.add({Access::allow_write, "/w", "root", {}, false});
         rules_.add({Access::deny_write, "/w/.git/hooks", "hooks", {}, false});

@@ -37,7 +37,14 @@ TEST(CloseRange, ClosesTheSameWithAndWithoutTheCall) {
     for (const bool by_call : {true, false}) {
         EXPECT_EQ(in_child({100, 399}, [](bool call) { return close_range(101, 398, call); }, by_call), 0) << by_call;
         EXPECT_EQ(in_child({}, [](bool call) { return close_range(100, ~0U, call); }, by_call), 0) << by_call;
-        EXPECT_EQ(in_child({250, 300}, [](bool call) { return close_all_but({300, 250}, call); }, by_call), 0) << by_call;
+        EXPECT_EQ(in_child(
+                      {250, 300},
+                      [](bool call) {
+                          return close_all_but({300, 250}, call);
+                      },
+                      by_call),
+                  0)
+            << by_call;
     }
 }
 

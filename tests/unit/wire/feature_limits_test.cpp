@@ -37,8 +37,8 @@ TEST(FeatureLimits, TheHelperReadsWhatTheHostRead) {
 
 TEST(FeatureLimits, WhatIsNoWordIsRefused) {
     FeatureLimits limits;
-    for (const char* words : {"seccomp", "landlock>", "landlock>x", "landlock>-1", "landlock>1 ", "listener,,addfd_send",
-                              " listener", "LISTENER", ",", "landlock>99999999999"})
+    for (const char* words : {"seccomp", "landlock>", "landlock>x", "landlock>-1", "landlock>1 ",
+                              "listener,,addfd_send", " listener", "LISTENER", ",", "landlock>99999999999"})
         EXPECT_FALSE(parse_feature_limits(words, limits)) << words;
 }
 

@@ -48,7 +48,8 @@ TEST(HttpRequest, ATunnelNamesHostAndPort) {
 
 TEST(HttpRequest, AForwardedHeadHasTheOriginsForm) {
     const HttpRequest request = accepted(
-        "GET http://A.b:8080/p?q=http://x/ HTTP/1.1\r\nHost: other.example\r\nAccept: */*\r\nConnection: X-One, close\r\n"
+        "GET http://A.b:8080/p?q=http://x/ HTTP/1.1\r\nHost: other.example\r\nAccept: */*\r\nConnection: X-One, "
+        "close\r\n"
         "X-One: 1\r\nx-two: 2\r\nProxy-Connection: keep-alive\r\nProxy-Authorization: Basic x\r\nTE: trailers\r\n"
         "Keep-Alive: 5\r\nUpgrade: h2c\r\n\r\n");
     EXPECT_EQ(request.destination.text(), "a.b:8080");
@@ -270,7 +271,8 @@ HttpRequest plain_get() { return accepted("GET http://a.b/ HTTP/1.1\r\n" + kHost
 TEST(HttpResponse, ItsHeadIsForTheClient) {
     const HttpRequest request = plain_get();
     const auto response = read_http_response(
-        "HTTP/1.0 200 Fine\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nKeep-Alive: 3\r\nContent-Length: 5\r\n\r\n", request);
+        "HTTP/1.0 200 Fine\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nKeep-Alive: 3\r\nContent-Length: 5\r\n\r\n",
+        request);
     ASSERT_TRUE(response);
     EXPECT_EQ(response->head, "HTTP/1.1 200 Fine\r\nContent-Length: 5\r\nConnection: keep-alive\r\n\r\n");
     EXPECT_TRUE(response->keeps_alive);
