@@ -18,10 +18,10 @@ bool is_no_directory(const std::string& path, const PathFacts& facts) {
     return is_there(path, facts) && facts.look(path).kind != PathKind::directory;
 }
 
-bool has_any_sign(const std::string& directory, const PathFacts& facts) {
-    constexpr std::array kSigns{"HEAD", "config", "objects", "refs", "hooks"};
-    return std::any_of(kSigns.begin(), kSigns.end(),
-                       [&](const char* sign) { return is_there(join_path(directory, sign), facts); });
+/// By the one sign that a command can neither make, below `modules`, nor take away: HEAD, objects and the like it can, and
+/// would have what it put them beside taken for a store of this repository.
+bool is_surely_repository(const std::string& directory, const PathFacts& facts) {
+    return is_no_directory(join_path(directory, "config"), facts);
 }
 
 /// Where a repository keeps what has any number of names, none of them of hooks or settings. A submodule may be called
@@ -48,15 +48,34 @@ class PartsSearch {
             ahead.pop_back();
             std::vector<std::string> below;
             for_directories(here, below);
-            const bool is_repository = has_any_sign(here, facts_);
+            const bool is_repository = is_surely_repository(here, facts_);
             for (std::string& next : below)
-                if (!is_repository || !is_store(next, facts_)) ahead.push_back(std::move(next));
+                if (is_repository && is_store(next, facts_))
+                    search_store(std::move(next), ahead);
+                else
+                    ahead.push_back(std::move(next));
             found_.modules.push_back(here);
         }
         return std::move(found_);
     }
 
   private:
+    /// Thousands of directories without hooks and settings; but what a command made look like a repository may have real
+    /// ones in what only looks like its store.
+    void search_store(std::string store, std::vector<std::string>& repositories) {
+        std::vector<std::string> ahead{std::move(store)};
+        while (!ahead.empty() && entries_ <= most_) {
+            const std::string here = std::move(ahead.back());
+            ahead.pop_back();
+            const std::size_t before = entries_;
+            std::vector<std::string> below;
+            for_directories(here, below);
+            entries_ = before + below.size();  // objects and references are no names that could be denied
+            for (std::string& next : below)
+                (is_surely_repository(next, facts_) ? repositories : ahead).push_back(std::move(next));
+        }
+    }
+
     void for_directories(const std::string& directory, std::vector<std::string>& found) {
         const DirectoryListing listing = list_surely(facts_, directory);
         if (listing.error) found_.unsearched.push_back({directory, listing.error});

@@ -18,7 +18,7 @@ struct GitParts {
     std::vector<std::string> worktrees;  ///< entries of `worktrees`
     /// Directories below `modules` (of a worktree too), where repositories of submodules are kept, whose names may
     /// have slashes. Which of them are repositories a command could hide, by moving HEAD away for one, so all are
-    /// taken for such, down to where git keeps objects and references.
+    /// taken for such, down to where git keeps objects and references, and there what has settings.
     std::vector<std::string> modules;
     std::vector<UnsearchedDirectory> unsearched;
 };

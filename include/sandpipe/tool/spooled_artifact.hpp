@@ -58,7 +58,8 @@ class SpooledArtifact {
     SpooledArtifact(const SpooledArtifact&) = delete;
     SpooledArtifact& operator=(const SpooledArtifact&) = delete;
 
-    /// For the writer. What cannot be kept is counted, and `facts` says why; never an exception for that.
+    /// For the writer, on whose thread the file is written: name a fast `directory`. What cannot be kept is counted, and
+    /// `facts` says why; never an exception for that.
     void append(std::string_view text);
     /// For the writer: nothing more comes.
     void finish();

@@ -709,6 +709,17 @@ TEST(MandatoryDenies, DirectoriesOfModulesAreTakenForRepositories) {
     EXPECT_EQ(view(compiled, "/w/.git/modules/a/config"), kReadOnly);
 }
 
+TEST(MandatoryDenies, WhatACommandMakesBesideARepositoryDoesNotHideIt) {
+    for (const char* sign : {"HEAD", "refs/x", "config"}) {
+        FakePathFacts facts;
+        facts.file("/w/.git/HEAD").file(std::string("/w/.git/modules/vendor/") + sign);
+        facts.file("/w/.git/modules/vendor/info/x/config").file("/w/.git/modules/vendor/objects/lfs/y/config");
+        const CompiledPolicy compiled = compile_lists({{}, {}, {"."}, {}}, facts);
+        for (const std::string place : {"vendor/info/x/config", "vendor/info/x/hooks", "vendor/objects/lfs/y/hooks"})
+            EXPECT_EQ(compiled.plan.rules.write("/w/.git/modules/" + place).error, EACCES) << sign << " " << place;
+    }
+}
+
 TEST(MandatoryDenies, DirectoriesThatCannotBeSearchedAreDeniedAsAWhole) {
     FakePathFacts facts;
     facts.file("/w/d/e/.bashrc").unlistable("/w/d").directory("/w/f");
