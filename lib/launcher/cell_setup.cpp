@@ -1,6 +1,5 @@
 #include "launcher/cell_setup.hpp"
 
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/keyctl.h>
 #include <sys/mman.h>
@@ -167,8 +166,6 @@ Outcome set_up_cell(const wire::SessionPlan& plan, const CellNamespaces& namespa
     const ExactModes exact_modes;
     confinement.facts.user_namespace = namespaces.user;
     confinement.facts.given_up = namespaces.given_up;
-    confinement.host_proc.reset(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!confinement.host_proc) return fail(Stage::resources, errno, "/proc");
     if (Outcome failure = lay_out(plan, confinement)) return failure;
     if (Outcome failure = set_up_network(plan, confinement)) return failure;
     if (Outcome failure = set_up_identity(namespaces.uts)) return failure;

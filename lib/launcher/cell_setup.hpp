@@ -22,7 +22,6 @@ struct Confinement {
     unique_fd inner_ruleset;  ///< Landlock domain of the commands, nested in it
     Masks masks;              ///< for the cell, whose mount namespace they belong to
     HostTree host;            ///< for the inits; empty if the plan does not enforce the file system
-    unique_fd host_proc;      ///< O_PATH, for the inits' MachineLock; no command may ever have it
     unique_fd session_file;   ///< a memfd that the session's supervisors lock, and keep its sockets in
     std::vector<sock_filter> filter;  ///< the commands' seccomp program, notifications included
     std::vector<unique_fd> listeners;  ///< of the plan's proxy ports, until the host has them

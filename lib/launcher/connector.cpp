@@ -1,6 +1,5 @@
 #include "connector.hpp"
 
-#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -14,12 +13,12 @@
 namespace sandpipe::launcher {
 namespace {
 
+/// Whatever O_NONBLOCK says: another thread of the command may clear it before the call is made.
 bool may_block(int socket) {
     int type = 0;
     socklen_t size = sizeof type;
-    const bool connects = ::getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
-                          (type == SOCK_STREAM || type == SOCK_SEQPACKET);
-    return connects && !(::fcntl(socket, F_GETFL) & O_NONBLOCK);
+    return ::getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
+           (type == SOCK_STREAM || type == SOCK_SEQPACKET);
 }
 
 /// A restarted connect would have all of its time again, so the kernel restarts none that is limited (sock_intr_errno

@@ -95,8 +95,6 @@ class Init {
 };
 
 Outcome Init::set_up() {
-    if (const int error = supervisor_.open_machine_lock(confinement_.host_proc.get()); error < 0)
-        return fail(Stage::resources, -error, "the machine's lock");
     if (Outcome failure = set_up_init(plan_, confinement_)) return failure;
     int error = loop_.open();
     if (error == 0) error = open_child_signals(child_signals_);
@@ -344,7 +342,6 @@ int run_init(const wire::SessionPlan& plan, const Confinement& confinement, uniq
     // The cell's own descriptors and those of its other inits came along with the fork.
     if (const int error = sys::close_all_but({socket.get(), confinement.inner_ruleset.get(),
                                               confinement.outer_ruleset.get(), confinement.session_file.get(),
-                                              confinement.host_proc.get(),
                                               confinement.host.descriptor()},
                                              may_use_close_range());
         error < 0) {

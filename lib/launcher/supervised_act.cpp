@@ -67,6 +67,8 @@ Answer Attempt::open() {
             waits = opened == -ENXIO && spot.kind == Kind::fifo && !(call_.how.flags & O_NONBLOCK);
             return waits ? 0 : opened;
         });
+        if (file && spot.kind == Kind::missing) take_back_if_moved(answer, spot, Kind::file);
+        if (answer.judgement.decision == Decision::deny) return answer;
         const bool raced = answer.judgement == Judgement{Decision::refuse, EEXIST, {}} && !is_new_only;
         if (raced) continue;
         answer.file = waits ? std::move(spot.object) : std::move(file);

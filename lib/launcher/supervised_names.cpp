@@ -18,11 +18,10 @@ Answer Attempt::make() {
     const Kind made = call_.row->act == Act::make_symlink     ? Kind::symlink
                       : call_.row->act == Act::make_directory ? Kind::directory
                                                               : Kind::file;
-    Answer answer = settle(judge_make(rules_, made, site_of(spot)), spot, {}, [&] {
-        const int result = make_at(spot);
-        if (result == 0 && made == Kind::directory) repositories_.note_directory(spot, caller_.process());
-        return result;
-    });
+    Answer answer = settle(judge_make(rules_, made, site_of(spot)), spot, {}, [&] { return make_at(spot); });
+    take_back_if_moved(answer, spot, made);
+    const bool is_made = answer.judgement.decision == Decision::perform;
+    if (is_made && made == Kind::directory) repositories_.note_directory(spot, caller_.process());
     answer.made = std::move(spot);
     return answer;
 }
@@ -94,6 +93,7 @@ Answer Attempt::rename() {
         return result_of(::renameat2(from.directory.get(), from.last().c_str(), to.directory.get(),
                                      to.last().c_str(), flags));
     });
+    if (!initial) take_back_if_moved(answer, std::move(rename), from, to);
     answer.made = std::move(to);
     return answer;
 }
@@ -121,6 +121,7 @@ Answer Attempt::link() {
         return result_of(::linkat(from.directory.get(), source.c_str(), to.directory.get(), to.last().c_str(),
                                   by_name ? 0 : AT_SYMLINK_FOLLOW));
     });
+    take_back_if_moved(answer, to, from.kind);
     answer.made = std::move(to);
     return answer;
 }

@@ -39,8 +39,6 @@ Answer unreadable(const NotifiedCall& row, int error) {
     return !made_here ? Answer{} : refusal(-error);
 }
 
-bool moves_names(const Call& call) { return call.row->act == Act::rename; }
-
 }  // namespace
 
 void Supervisor::attach(unique_fd listener) {
@@ -110,8 +108,7 @@ void Supervisor::handle_socket(const NotifiedCall& row, const seccomp_notif& not
     SocketAnswer result;
     {
         const SessionLock::Held held(lock_);
-        const MachineLock::Held held_from_others(machine_lock_, MachineLock::Use::shared);
-        if (!held || !held_from_others) return (void)respond(cookie, ENOLCK);
+            if (!held) return (void)respond(cookie, ENOLCK);
         result = sockets_.answer(row, notification, caller, [this, cookie] { return is_valid(cookie); });
     }
     end_socket_call(row, notification, caller, result);
@@ -181,9 +178,7 @@ Answer Supervisor::answer(const NotifiedCall& row, const seccomp_notif& notifica
 
 Answer Supervisor::answer_under_lock(const Caller& caller, const Call& call, std::uint64_t cookie) {
     const SessionLock::Held held(lock_);
-    const MachineLock::Held held_from_others(machine_lock_,
-                                             moves_names(call) ? MachineLock::Use::alone : MachineLock::Use::shared);
-    if (!held || !held_from_others) return refusal(ENOLCK);
+    if (!held) return refusal(ENOLCK);
     return answer_call(plan_.rules, repositories_, foreign_files_, caller, call,
                        [this, cookie] { return is_valid(cookie); });
 }

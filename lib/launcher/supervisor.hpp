@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "launcher/interrupted_calls.hpp"
-#include "launcher/machine_lock.hpp"
 #include "launcher/new_repositories.hpp"
 #include "launcher/session_lock.hpp"
 #include "launcher/supervised_act.hpp"
@@ -55,8 +54,6 @@ class Supervisor {
 
     /// What a new command's standard streams are, as far as it is not the session's.
     void expect_foreign(ForeignFiles files) { foreign_files_ = std::move(files); }
-    /// Names are made and moved under it. Once, before the first command.
-    [[nodiscard]] int open_machine_lock(int host_proc) noexcept { return machine_lock_.open(host_proc); }
     /// A new command's listener. What was pending for the last one is forgotten.
     void attach(unique_fd listener);
     /// The command and all it left are gone.
@@ -114,7 +111,6 @@ class Supervisor {
     Report report_;
     const SupervisorSupport support_;
     SessionLock lock_;
-    MachineLock machine_lock_;
     NewRepositories repositories_;
     ForeignFiles foreign_files_;
     SocketRegistry registry_;

@@ -24,6 +24,11 @@ bool is_surely_repository(const std::string& directory, const PathFacts& facts) 
     return is_no_directory(join_path(directory, "config"), facts);
 }
 
+/// A branch may be called "config", too, but what git writes into it has no section.
+bool has_settings(const std::string& directory, const PathFacts& facts) {
+    return facts.text(join_path(directory, "config")).find('[') != std::string::npos;
+}
+
 /// Where a repository keeps what has any number of names, none of them of hooks or settings. A submodule may be called
 /// so, too, but then has settings, which no command can move away.
 bool is_store(const std::string& directory, const PathFacts& facts) {
@@ -72,7 +77,7 @@ class PartsSearch {
             for_directories(here, below);
             entries_ = before + below.size();  // objects and references are no names that could be denied
             for (std::string& next : below)
-                (is_surely_repository(next, facts_) ? repositories : ahead).push_back(std::move(next));
+                (has_settings(next, facts_) ? repositories : ahead).push_back(std::move(next));
         }
     }
 

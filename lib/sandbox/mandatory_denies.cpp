@@ -168,16 +168,26 @@ class MandatorySearch {
             place.until_made = place.until_made || place.path == git + "/hooks" || place.path == git + "/config";
     }
 
-    /// Repositories of submodules, and what other worktrees have of their own. What a command adds later is its own.
+    /// Repositories of submodules, and what other worktrees have of their own.
     void deny_in_git(const std::string& git) {
         if (!denies_any_of_git()) return;
+        deny_missing_modules(git);
         const GitParts parts = find_git_parts(git, facts_, entries_, kMaxEntries);
         if (entries_ > kMaxEntries) refuse(git);
-        for (const std::string& worktree : parts.worktrees)
+        for (const std::string& worktree : parts.worktrees) {
             deny_names_of_git(worktree, {".git/config.worktree", ".git/commondir"});
+            deny_missing_modules(worktree);
+        }
         for (const std::string& module : parts.modules) deny_names_of_git(module, names_, true);
         for (const UnsearchedDirectory& directory : parts.unsearched)
             deny_unsearched(directory.path, directory.error);
+    }
+
+    /// Where no submodule is initialized, git on the host would take for its repository, and run the hooks of, what stands
+    /// there once it is.
+    void deny_missing_modules(const std::string& git) {
+        if (facts_.look(join_path(git, "modules")).kind == PathKind::missing)
+            deny(git, "modules", ".git/modules (always denied where there are none)");
     }
 
     /// Those of `names` that are in force and about a repository, in this one. `in_modules`: they may also be names of

@@ -64,7 +64,7 @@ TEST_F(CancelStream, OfNextLosesNoEventAndTheCommandRunsOn) {
 }
 
 TEST_F(CancelStream, ASecondOperationBesideAnotherIsAnErrorAndTheFirstGoesOn) {
-    CommandStream stream = start(sh("sleep .2; echo one"));
+    CommandStream stream = start(sh("sleep .2; echo one; read -r line").input(Input::stream()));
     std::string first;
     asio::co_spawn(io(), stream.next(), [&](std::exception_ptr error, std::optional<OutputEvent> event) {
         const auto* chunk = !error && event ? std::get_if<OutputChunk>(&*event) : nullptr;
@@ -77,6 +77,7 @@ TEST_F(CancelStream, ASecondOperationBesideAnotherIsAnErrorAndTheFirstGoesOn) {
     asio::co_spawn(io(), stream.finish(),
                    [&](std::exception_ptr, CommandResult result) { finished = std::move(result); });
     EXPECT_THROW(run(stream.finish()), Error);
+    EXPECT_TRUE(run(stream.write("line\n")));
     ASSERT_TRUE(drive_until([&] { return finished.has_value(); }));
     EXPECT_EQ(finished->exit_code, 0);
 }

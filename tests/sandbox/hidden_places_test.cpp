@@ -76,6 +76,19 @@ TEST_F(HiddenPlaces, WhatHasAProtectedPlaceBelowStaysOpenToTheSearch) {
     EXPECT_EQ(session.sh("chmod 700 sub keys sub/.git && chmod 755 sub keys sub/.git other").code(), 0);
 }
 
+// Git on the host takes what stands there for the repository of a submodule that it initializes, and runs its hooks.
+TEST_F(HiddenPlaces, WhereThereAreNoSubmodulesTheirPlaceCannotBeMade) {
+    ignore_below("w");
+    host("git init -q w && git init -q w/sub && git init -q w/with && mkdir w/with/.git/modules");
+    Session session = open();
+    for (const char* place : {"w", "w/sub"}) {
+        expect_acts(session, "EACCES", at(place), {"mkdir @/.git/modules"});
+        EXPECT_NE(session.sh("mkdir m && mv m " + at(place) + "/.git/modules").code(), 0) << place;
+    }
+    expect_acts(session, "ok", at("w/with"), {"mkdir @/.git/modules/own"});
+    expect_acts(session, "ok", at("w"), {"mkdir @/.git/other"});
+}
+
 TEST_F(HiddenPlaces, ARepositoryThatCannotBeEntered) {
     ignore_below("w");
     host("git init -q w && rm -f w/.git/hooks/*");

@@ -95,8 +95,9 @@ class HungFilesystem : public SandboxTest {
             SrtEnforcerOptions options;
             options.policy = policy;
             options.workspace = at("w");
+            const ProxySettings proxies;  // no temporary: g++ 12 destroys those of a co_await twice
             try {
-                co_await make_enforcer(runtime(), options, {}, limit);
+                co_await make_enforcer(runtime(), options, proxies, limit);
             } catch (const Error& error) {
                 said = error.what();
             }

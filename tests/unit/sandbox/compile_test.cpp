@@ -713,7 +713,8 @@ TEST(MandatoryDenies, WhatACommandMakesBesideARepositoryDoesNotHideIt) {
     for (const char* sign : {"HEAD", "refs/x", "config"}) {
         FakePathFacts facts;
         facts.file("/w/.git/HEAD").file(std::string("/w/.git/modules/vendor/") + sign);
-        facts.file("/w/.git/modules/vendor/info/x/config").file("/w/.git/modules/vendor/objects/lfs/y/config");
+        for (const char* repository : {"info/x", "objects/lfs/y"})
+            facts.file_with(std::string("/w/.git/modules/vendor/") + repository + "/config", "[core]\n");
         const CompiledPolicy compiled = compile_lists({{}, {}, {"."}, {}}, facts);
         for (const std::string place : {"vendor/info/x/config", "vendor/info/x/hooks", "vendor/objects/lfs/y/hooks"})
             EXPECT_EQ(compiled.plan.rules.write("/w/.git/modules/" + place).error, EACCES) << sign << " " << place;

