@@ -17,10 +17,25 @@ void require(bool condition) {
     if (!condition) std::abort();
 }
 
+/// What some take for an address and some do not is no rule, and no rule allows it.
+void require_no_rule(const Destination& destination) {
+    NetworkPolicy policy;
+    policy.allowed_domains = {"*.example", "127.0.0.1", ""};
+    for (const std::string& own : {destination.text(), std::string("a.example")}) {
+        policy.allowed_domains.back() = own;
+        try {
+            require(!DomainRules(policy).judge(destination).allowed);
+        } catch (const Error&) {
+            // a refusal is an answer
+        }
+    }
+}
+
 void check_authority(std::string_view text) {
     const auto parsed = parse_authority(text, 80);
     const auto* destination = std::get_if<Destination>(&parsed);
     if (!destination) return;
+    if (destination->host.is_guesswork()) return require_no_rule(*destination);
     // The canonical text means the same, and is made of harmless characters.
     const auto again = parse_authority(destination->text());
     require(std::holds_alternative<Destination>(again) && std::get<Destination>(again) == *destination);

@@ -121,7 +121,7 @@ TEST_F(Privileges, OwnProcessesCanBeTraced) {
 // A tracer that changes the number of a call after the filter looked at it.
 TEST_F(Privileges, DebuggersWorkOnOwnProcessesOnly) {
     host(
-        "printf 'int main(void) { return 0; }' > w/clean.c; printf '#include <stdlib.h>\\nvoid *volatile p;\\nint "
+        "printf 'int main(void) { return 0; }' > w/clean.c && gcc -o w/clean w/clean.c; printf '#include <stdlib.h>\\nvoid *volatile p;\\nint "
         "main(void) { p = "
         "malloc(7); p = 0; return 0; }' > w/leak.c");
     ignore_below("w");
@@ -131,6 +131,9 @@ TEST_F(Privileges, DebuggersWorkOnOwnProcessesOnly) {
         const char* line;
     } cases[] = {
         {"strace", "strace -f -o log sh -c 'cat file' && grep -q execve log && ! strace -p 1 -o log"},
+        {"gdb",
+         "gdb -batch -nx -ex 'break main' -ex run -ex continue ./clean > told 2>&1; grep -q 'exited normally' told &&"
+         " { gdb -batch -nx -p 1 2>&1 | grep -q 'not permitted'; }"},
         {"gcc",
          "gcc -fsanitize=leak -o clean clean.c && ./clean && gcc -fsanitize=leak -o leak leak.c && ! ./leak 2> said "
          "&& grep -q '7 byte' said"},
