@@ -238,7 +238,7 @@ TEST_F(HiddenPlaces, SubmodulesOfALinkedWorktree) {
     ignore_below("w");
     host("git init -q w && mkdir -p w/.git/worktrees/far && git init -q made && rm -f made/.git/hooks/* && "
          "mkdir w/.git/worktrees/far/modules && mv made/.git w/.git/worktrees/far/modules/sub && rmdir made");
-    before("touch .git/modules .git/worktrees/far/modules/HEAD");
+    before("touch .git/worktrees/far/modules/HEAD");
     Session session = open();
     expect_acts(session, "EACCES", at("w/.git/worktrees/far/modules/sub"),
                 {"create @/hooks/post-checkout", "append @/config", "rename @ @2"});
