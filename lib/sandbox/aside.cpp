@@ -7,6 +7,7 @@
 #include <asio/steady_timer.hpp>
 #include <asio/strand.hpp>
 
+#include <atomic>
 #include <csignal>
 #include <exception>
 #include <system_error>
@@ -26,7 +27,8 @@ using detail::OnCancel;
 struct Task {
     std::function<void()> work;
     std::exception_ptr error;
-    unique_fd done;  // its closing tells that the others are written
+    std::atomic<bool> written{false};  // the others are, and so is what `work` wrote
+    unique_fd done;                    // its closing tells so to the loop
 
     void run() noexcept {
         try {
@@ -35,6 +37,7 @@ struct Task {
             error = std::current_exception();
         }
         work = nullptr;
+        written.store(true, std::memory_order_release);
     }
 };
 
@@ -106,6 +109,7 @@ class Wait : public std::enable_shared_from_this<Wait> {
     void finish(bool in_time) {
         stop();
         if (!done_) return;
+        if (in_time) in_time = task_->written.load(std::memory_order_acquire);
         if (in_time && task_->error)
             done_.fail(task_->error);
         else
