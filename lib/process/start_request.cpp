@@ -89,14 +89,36 @@ std::string passed_over(const wire::Failure& failure) {
            std::error_code(failure.passed_over_error, std::generic_category()).message();
 }
 
+/// Of a path that leads to no file.
+std::string path_hint(int error) {
+    switch (error) {
+        case ENOENT:
+            return "nothing has this path";
+        case ENOTDIR:
+            return "a part of the path that must be a directory is none";
+        case EISDIR:
+            return "it is a directory";
+        case ENAMETOOLONG:
+            return "a name may have 255 bytes and a path 4095";
+        case EACCES:
+        case EPERM:
+            return "this user may not: see the modes of the file and of the directories on the way";
+        default:
+            return {};
+    }
+}
+
 std::string stream_hint(const wire::Failure& failure) {
+    if (failure.error == ETIMEDOUT)
+        return "it had not been opened within start_timeout: the file system that it stands in may hang";
     if (failure.error == ENXIO) return "nobody has the other end of the FIFO open";
     if (failure.error == ELOOP)
         return "a link on the way leads in a circle, or stands where commands may have made it and leads to what "
                "they may "
                "not touch: name the file itself";
     // What the session's start says of a stream; else the path is a file's.
-    if (failure.path != "stdin" && failure.path != "stdout" && failure.path != "stderr") return {};
+    if (failure.path != "stdin" && failure.path != "stdout" && failure.path != "stderr")
+        return path_hint(failure.error);
     if (failure.error == EFBIG)
         return "it has no name, so the command would get a copy, of which 64 MiB are the most: use a pipe";
     if (failure.error == EPERM || failure.error == ENOENT || failure.error == ESTALE)
@@ -108,12 +130,15 @@ std::string stream_hint(const wire::Failure& failure) {
 std::string program_hint(const wire::Failure& failure, const wire::StartCommand& request) {
     if (failure.error == ENOEXEC)
         return "no executable format and no \"#!\" line: start it by its interpreter, such as sh";
-    if (failure.error == EACCES) return "it is a directory";
+    if (failure.error == EACCES) return path_hint(EISDIR);
     if (failure.error == ECANCELED) return "it was ended before it was executed";
     if (failure.error == ETXTBSY) return "another process still has it open for writing";
     const std::string& name = request.argv.front();
-    if (name.find('/') != std::string::npos)
-        return failure.error == ENOENT && name.front() != '/' ? "a relative path is relative to the command's cwd" : "";
+    if (name.find('/') != std::string::npos) {
+        const std::string reason = path_hint(failure.error);
+        if (failure.error != ENOENT || name.front() == '/') return reason;
+        return reason + "; a relative path is relative to the command's cwd";
+    }
     if (name.size() > NAME_MAX) return "no file has a name of " + std::to_string(name.size()) + " bytes";
     return "not found in the command's PATH" + passed_over(failure);
 }

@@ -56,8 +56,10 @@ class CellSession final : public detail::Session,
     }
     [[nodiscard]] const std::string& workspace() const noexcept override { return workspace_; }
     [[nodiscard]] const std::vector<std::string>& writable_roots() const noexcept override { return roots_; }
-    [[nodiscard]] wire::Verdict write_verdict(const std::string& path) const override { return rules_.write(path); }
-    [[nodiscard]] detail::StreamPlace stream_place(const std::string& path, bool writes) const override;
+    [[nodiscard]] wire::Verdict write_verdict(const std::string& path) const override { return rules_->write(path); }
+    [[nodiscard]] const std::shared_ptr<const detail::StreamPlaces>& stream_places() const noexcept override {
+        return stream_places_;
+    }
     [[nodiscard]] bool denials_complete() const noexcept override { return denials_complete_; }
     [[nodiscard]] const std::vector<std::string>& notices() const noexcept override { return notices_; }
     [[nodiscard]] bool closed() const noexcept override { return closed_; }
@@ -85,8 +87,9 @@ class CellSession final : public detail::Session,
     const std::shared_ptr<Entrance> entrance_;
     const SessionEnvironment environment_;
     const std::string workspace_;
-    const wire::AccessRules rules_;
+    const std::shared_ptr<const wire::AccessRules> rules_;
     const std::vector<std::string> roots_;
+    const std::shared_ptr<const detail::StreamPlaces> stream_places_;
     const bool denials_complete_;
     const std::vector<std::string> notices_;
     const std::uint64_t id_;

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <utility>
 
+#include "process/aside.hpp"
 #include "process/audit_trail.hpp"
 #include "process/command_core.hpp"
 #include "process/shielded.hpp"
 #include "process/start_request.hpp"
-#include "sandbox/aside.hpp"
 #include "sandbox/cell_session.hpp"
 #include "sandbox/compile.hpp"
 #include "sandbox/make_directories.hpp"
@@ -163,7 +163,7 @@ class SrtEnforcer final : public SandboxEnforcer {
             return narrow_policy(wide.policy, asked, wide.workspace, wide.bin_shell);
         };
         narrower.policy =
-            co_await call_aside(runtime->executor(), std::move(narrow), kStartTimeout, std::string(kLate));
+            co_await detail::call_aside(runtime->executor(), std::move(narrow), kStartTimeout, std::string(kLate));
         std::string narrowing = describe_narrowing(wide.policy, narrower.policy);
         co_return co_await make_session(runtime, std::move(narrower), std::move(proxies), std::move(narrowing),
                                         kStartTimeout);
@@ -217,7 +217,7 @@ awaitable<std::shared_ptr<SandboxEnforcer>> make_session(std::shared_ptr<detail:
     std::function<Groundwork()> work = [options, home = find_home(detail::find_variable(core->environment(), "HOME"))] {
         return lay_groundwork(options, home);
     };
-    Groundwork ground = co_await call_aside(core->executor(), std::move(work), limit, std::string(kLate));
+    Groundwork ground = co_await detail::call_aside(core->executor(), std::move(work), limit, std::string(kLate));
     options.workspace = ground.workspace;
     CompiledPolicy& compiled = ground.compiled;
     SessionEnvironment environment =

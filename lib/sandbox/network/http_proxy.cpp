@@ -198,11 +198,14 @@ awaitable<BodyEnd> HttpServing::send_body(HttpMessage& message) {
 
 /// Appends to `output_`; 0 at the origin's end.
 awaitable<std::size_t> HttpServing::read_response() {
-    co_await connection_.upstream().async_wait(asio::socket_base::wait_read, asio::use_awaitable);
-    std::error_code error;
-    const std::size_t size = append_available(connection_.upstream(), output_, error);
-    if (error && error != asio::error::eof) throw std::system_error(error);
-    co_return size;
+    for (;;) {
+        co_await connection_.upstream().async_wait(asio::socket_base::wait_read, asio::use_awaitable);
+        std::error_code error;
+        const std::size_t size = append_available(connection_.upstream(), output_, error);
+        if (error == asio::error::would_block) continue;
+        if (error && error != asio::error::eof) throw std::system_error(error);
+        co_return size;
+    }
 }
 
 /// Without exceptions, because who waits for the first of two would wait on for the other.

@@ -283,12 +283,15 @@ awaitable<std::size_t> ProxyConnection::read_from_client(std::string& buffer, Cl
                                                          bool& timed_out) {
     std::error_code error;
     asio::steady_timer timer(strand_, until);
-    auto readable =
-        client_.async_wait(asio::socket_base::wait_read, asio::redirect_error(asio::use_awaitable, error));
-    const auto first = co_await (std::move(readable) || timer.async_wait(asio::use_awaitable));
-    timed_out = first.index() == 1;
-    if (timed_out || error) co_return 0;
-    co_return append_available(client_, buffer, error);
+    for (;;) {
+        auto readable =
+            client_.async_wait(asio::socket_base::wait_read, asio::redirect_error(asio::use_awaitable, error));
+        const auto first = co_await (std::move(readable) || timer.async_wait(asio::use_awaitable));
+        timed_out = first.index() == 1;
+        if (timed_out || error) co_return 0;
+        const std::size_t size = append_available(client_, buffer, error);
+        if (error != asio::error::would_block) co_return size;
+    }
 }
 
 awaitable<void> ProxyConnection::close_gently() {
