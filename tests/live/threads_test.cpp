@@ -77,6 +77,29 @@ TEST_F(Threads, StreamsOnManyThreads) {
     pool.join();
 }
 
+awaitable<int> failed_copies(std::shared_ptr<BinaryExecutor> executor, std::filesystem::path file, int count) {
+    int failures = 0;
+    for (int i = 0; i < count; ++i) {
+        auto copy = command("cat").input(Input::file("/etc/passwd")).out(Output::file(file.string(), FileMode::truncate));
+        const BinaryExecResult result = co_await executor->exec(std::move(copy));
+        failures += result.exit_code != 0 || read_file(file) != read_file("/etc/passwd");
+    }
+    co_return failures;
+}
+
+TEST_F(Threads, FilesOnManyThreads) {
+    asio::thread_pool pool(4);
+    Runtime owner(pool.get_executor());
+    const auto shared = local_executor(owner);
+    std::vector<std::future<int>> results;
+    for (int i = 0; i < 8; ++i)
+        results.push_back(asio::co_spawn(asio::make_strand(pool),
+                                         failed_copies(shared, scratch() / std::to_string(i), rounds(20)),
+                                         asio::use_future));
+    for (auto& result : results) EXPECT_EQ(result.get(), 0);
+    pool.join();
+}
+
 TEST_F(Threads, TheRuntimeOnAContextOfItsOwn) {
     // Completions come on the awaiting coroutine's executor.
     asio::thread_pool background(1);
