@@ -125,6 +125,7 @@ void PolicyRules::allow_execute(const PolicyEntry& entry) {
 }
 
 void PolicyRules::deny_read(const PolicyEntry& entry) {
+    if (is_void_by_link(entry)) return;
     if (!entry.glob.empty()) return deny_glob(Access::deny_read, entry);
     if (wire::holds(kProc, entry.path.place))
         refuse(entry,
@@ -133,8 +134,19 @@ void PolicyRules::deny_read(const PolicyEntry& entry) {
 }
 
 void PolicyRules::deny_write(const PolicyEntry& entry) {
+    if (is_void_by_link(entry)) return;
     if (!entry.glob.empty()) return deny_glob(Access::deny_write, entry);
     deny(Access::deny_write, entry);
+}
+
+bool PolicyRules::is_void_by_link(const PolicyEntry& entry) {
+    const std::string& place = entry.path.place;
+    const std::string link = place == "/" || is_in_own_tree(place) ? planted_link(entry.path, written_) : std::string();
+    if (link.empty()) return false;
+    warn(entry.where + ": " + quoted(entry.absolute) + " leads to " + place + " by the link " + link +
+         ", which a command may have made; only the link is protected");
+    protect_way(entry.path, entry.rule);
+    return true;
 }
 
 void PolicyRules::deny(Access access, const PolicyEntry& entry) {

@@ -51,7 +51,7 @@ TEST_F(LinkedRepositories, LinksThatLeadAstrayStopNoSession) {
     {
         Session session = open();
         EXPECT_EQ(session.sh("cd .git/modules; ln -s . self; ln -s ../.. up; ln -s / root; ln -s loop loop; ln -s loop/x x; "
-                             "ln -s up/.git/modules/up around; cd ../..; mkdir sub; git init -q sub; rmdir sub/.git/modules; "
+                             "ln -s up/.git/modules/up around; cd ../..; mkdir sub; git init -q sub; "
                              "ln -s ../../dir sub/.git/worktrees")
                       .code(),
                   0);
@@ -64,6 +64,25 @@ TEST_F(LinkedRepositories, LinksThatLeadAstrayStopNoSession) {
     Session next = open();
     expect_acts(next, "ok", at("w"), {"create @/newer"});
     expect_acts(next, "EACCES", at("w"), {"create @/.git/hooks/x", "unlink @/.git/modules"});
+}
+
+/// Of the names that a policy denies, made where another did not.
+TEST_F(LinkedRepositories, LinksToWhatNoPolicyCanDeny) {
+    EXPECT_EQ(open().sh("ln -s /proc/1/root conf; ln -s / all; ln -s /dev/fuse device; ln -s /proc keys; ln -s /dev d").code(),
+              0);
+    SandboxPolicy policy = writable();
+    policy.filesystem.devices = {"/dev/null"};
+    policy.filesystem.deny_read = {"conf/key", "all", "keys", "keys/*.pem", "d/null", "device"};
+    policy.filesystem.deny_write = {"all", "conf/etc", "d/null", "keys/x"};
+    Session session = open(policy);
+    EXPECT_FALSE(session.warnings().empty());
+    EXPECT_EQ(session.sh("cat file > /dev/null && echo alive").out, "alive\n");
+    expect_acts(session, "EACCES", at("w"),
+                {"unlink @/conf", "unlink @/all", "unlink @/keys", "unlink @/d", "unlink @/device",
+                 "rename @/two @/conf"});
+    expect_acts(session, "ok", at("w"), {"create @/new"});
+    policy.filesystem.deny_read = {"/proc/1/root/x"};
+    EXPECT_NE(refusal(policy), "");
 }
 
 }  // namespace
