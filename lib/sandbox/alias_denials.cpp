@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "mount_aliases.hpp"
 #include "own_places.hpp"
 #include "resolved_path.hpp"
 
@@ -31,9 +30,8 @@ bool take_way(std::string& glob, std::string_view way) {
 
 }  // namespace
 
-void add_alias_denials(std::vector<PolicyEntry>& denials, const PathFacts& facts, PolicyRules& rules) {
-    if (denials.empty()) return;
-    const MountAliases aliases(facts);
+void add_alias_denials(std::vector<PolicyEntry>& denials, const MountAliases& aliases, const PathFacts& facts,
+                       PolicyRules& rules) {
     for (std::size_t i = 0, given = denials.size(); i < given; ++i) {
         const std::string place = denials[i].path.place;
         if (place == "/" || is_in_own_tree(place)) continue;

@@ -191,11 +191,12 @@ PolicyRules rules_of(const FilesystemPolicy& policy, const PathBase& base) {
     rules.allow_git_worktrees();
     rules.deny_kernel_mounts(base.kernel);
     Lists denied{entries_of("denyRead", policy.deny_read, base), entries_of("denyWrite", policy.deny_write, base)};
+    const MountAliases aliases(base.mounts, base.facts);
     for (std::vector<PolicyEntry>* list : {&denied.deny_read, &denied.deny_write})
-        add_alias_denials(*list, base.facts, rules);
+        add_alias_denials(*list, aliases, base.facts, rules);
     for (const PolicyEntry& entry : denied.deny_read) rules.deny_read(entry);
     for (const PolicyEntry& entry : denied.deny_write) rules.deny_write(entry);
-    rules.deny_mandatory(base.kernel.hidden);
+    rules.deny_mandatory(base.kernel.hidden, aliases);
     if (policy.restrict_execute || !policy.allow_execute.empty()) restrict_execution(policy, base, rules);
     show_workspace(base.workspace, rules);
     deny_globs(Access::deny_read, denied.deny_read, base, rules);
@@ -263,11 +264,12 @@ void compile_network(const NetworkPolicy& policy, CompiledPolicy& result) {
 CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace, std::string_view home,
                        const PathFacts& facts, std::string_view bin_shell) {
     check_supported(policy);
-    PathBase base{resolve_workspace(workspace, facts), home, bin_shell, facts, {}, {}};
+    PathBase base{resolve_workspace(workspace, facts), home, bin_shell, facts, {}, {}, {}};
     base.written = {base.workspace, resolve_tmp(facts)};
     for (const PolicyEntry& root : entries_of("allowWrite", policy.filesystem.allow_write, base))
         base.written.push_back(root.path.place);
-    base.kernel = find_kernel_mounts(facts);
+    base.mounts = parse_mount_table(facts.mount_table());
+    base.kernel = find_kernel_mounts(base.mounts, facts);
     if (!policy.filesystem.disabled) leave_named_kernel_mounts(policy.filesystem, base);
     CompiledPolicy result;
     result.plan.workspace = base.workspace;

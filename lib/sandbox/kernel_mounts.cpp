@@ -9,7 +9,6 @@
 #include <string_view>
 #include <utility>
 
-#include "mount_aliases.hpp"
 #include "own_places.hpp"
 
 namespace sandpipe {
@@ -61,13 +60,13 @@ void KernelMounts::allow_write(const std::string& place) {
     std::erase_if(read_only, [&](const std::string& mount) { return wire::holds(mount, place); });
 }
 
-KernelMounts find_kernel_mounts(const PathFacts& facts) {
+KernelMounts find_kernel_mounts(const std::vector<HostMount>& mounts, const PathFacts& facts) {
     KernelMounts found;
-    for (HostMount& mount : parse_mount_table(facts.mount_table())) {
+    for (const HostMount& mount : mounts) {
         const bool hidden = is_one_of(kHidden, mount.type);
         if (!hidden && !is_one_of(kReadOnly, mount.type)) continue;
         if (is_in_own_tree(mount.point) || wire::holds(kSys, mount.point) || !is_seen(mount, facts)) continue;
-        (hidden ? found.hidden : found.read_only).push_back(std::move(mount.point));
+        (hidden ? found.hidden : found.read_only).push_back(mount.point);
     }
     sort_places(found.hidden);
     sort_places(found.read_only);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "mount_aliases.hpp"
 #include "path_facts.hpp"
 #include "wire/session_plan.hpp"
 
@@ -20,8 +21,8 @@ struct KernelMounts {
     void allow_write(const std::string& place);
 };
 
-/// By the table of mounts, for what is seen at its points. Sorted. A point that nobody here can reach is among them.
-[[nodiscard]] KernelMounts find_kernel_mounts(const PathFacts& facts);
+/// Those of `mounts` that are seen at their points. Sorted. A point that nobody here can reach is among them.
+[[nodiscard]] KernelMounts find_kernel_mounts(const std::vector<HostMount>& mounts, const PathFacts& facts);
 
 /// For a session without rules for files: the settings of the machine, /sys among them, are no files, and for root
 /// nothing else would close them.

@@ -26,10 +26,9 @@ constexpr std::size_t kMaxMandatory = 50'000;
 
 }  // namespace
 
-void PolicyRules::deny_mandatory(const std::vector<std::string>& passed_over) {
+void PolicyRules::deny_mandatory(const std::vector<std::string>& passed_over, const MountAliases& aliases) {
     const std::vector<std::string> roots = found.rules.writable_roots();
     MandatoryPlaces mandatory = find_mandatory_denies(roots, policy_, facts_, passed_over);
-    const MountAliases aliases(facts_);
     const MountAliases* others = aliases.any_among(roots) ? &aliases : nullptr;
     std::size_t existing = 0;
     for (const MandatoryPlace& place : mandatory.places)

@@ -114,8 +114,6 @@ std::vector<OtherPath> other_paths(std::string_view place, const std::vector<Hos
     return paths;
 }
 
-MountAliases::MountAliases(const PathFacts& facts) : facts_(facts), mounts_(parse_mount_table(facts.mount_table())) {}
-
 std::vector<OtherPath> MountAliases::of(const std::string& place) const {
     std::vector<OtherPath> paths = other_paths(place, mounts_);
     std::erase_if(paths, [&](const OtherPath& other) {

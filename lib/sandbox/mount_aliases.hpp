@@ -32,17 +32,18 @@ struct OtherPath {
 /// mounted over such a path is not looked at.
 [[nodiscard]] std::vector<OtherPath> other_paths(std::string_view place, const std::vector<HostMount>& mounts);
 
-/// The same on a machine: only what does lead there, and nothing of what a session has of its own.
+/// The same on a machine: only what does lead there, and nothing of what a session has of its own. Both arguments must
+/// outlive it.
 class MountAliases {
   public:
-    explicit MountAliases(const PathFacts& facts);
+    MountAliases(const std::vector<HostMount>& mounts, const PathFacts& facts) : mounts_(mounts), facts_(facts) {}
     [[nodiscard]] std::vector<OtherPath> of(const std::string& place) const;
     /// Whether something that stands in one of these trees may have another path in one of them.
     [[nodiscard]] bool any_among(const std::vector<std::string>& trees) const;
 
   private:
+    const std::vector<HostMount>& mounts_;
     const PathFacts& facts_;
-    std::vector<HostMount> mounts_;
 };
 
 }  // namespace sandpipe

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernel_mounts.hpp"
+#include "mount_aliases.hpp"
 #include "path_facts.hpp"
 #include "policy_rules.hpp"
 
@@ -19,6 +20,7 @@ struct PathBase {
     std::string_view bin_shell;
     const PathFacts& facts;
     std::vector<std::string> written;  ///< places in which commands of earlier sessions may have made links
+    std::vector<HostMount> mounts;     ///< all that the host has
     KernelMounts kernel;               ///< but for what is granted by its name
 };
 

@@ -63,7 +63,7 @@ class PolicyRules {
     void allow_git_worktrees();
     void deny_kernel_mounts(const KernelMounts& kernel);
     /// The table of mandatory_denies.hpp, in every root that allow_write has added, but not in what is `passed_over`.
-    void deny_mandatory(const std::vector<std::string>& passed_over);
+    void deny_mandatory(const std::vector<std::string>& passed_over, const MountAliases& aliases);
 
     /// Whether the session sees what the host has at `place`: not in a /tmp that nobody granted.
     [[nodiscard]] bool is_shown(const std::string& place) const;

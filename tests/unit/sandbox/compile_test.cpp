@@ -13,6 +13,7 @@
 #include "fake_path_facts.hpp"
 #include "sandbox/mandatory_denies.hpp"
 #include "sandbox/mount_layout.hpp"
+#include "sandbox/policy_entries.hpp"
 #include "simulated_mounts.hpp"
 #include "support/mentions.hpp"
 #include "wire/messages.hpp"

@@ -18,6 +18,10 @@ using Places = std::vector<std::string>;
 using wire::MountOp;
 using wire::MountStep;
 
+KernelMounts found_in(const PathFacts& facts) {
+    return find_kernel_mounts(parse_mount_table(facts.mount_table()), facts);
+}
+
 test::FakePathFacts chroots() {
     test::FakePathFacts facts;
     facts.directory("/w/ch/proc/sys").directory("/w/ch/sys").file("/w/ch/proc/status").directory("/srv/proc");
@@ -43,13 +47,13 @@ CompiledPolicy planned_with(const FilesystemPolicy& filesystem, const PathFacts&
 }
 
 TEST(KernelMounts, AreFoundByTheirTypes) {
-    const KernelMounts found = find_kernel_mounts(chroots());
+    const KernelMounts found = found_in(chroots());
     EXPECT_EQ(found.hidden, (Places{"/srv/proc", "/w/ch/proc", "/w/ch/sys", "/w/hostname"}));
     EXPECT_EQ(found.read_only, Places{"/w/cg"});
     test::FakePathFacts covered;
     covered.directory("/w/p").mounted("24 20 0:7 / /w/p rw - proc proc rw\n");
-    EXPECT_TRUE(find_kernel_mounts(covered).hidden.empty()) << "something else is mounted over it";
-    EXPECT_TRUE(find_kernel_mounts(test::FakePathFacts()).hidden.empty());
+    EXPECT_TRUE(found_in(covered).hidden.empty()) << "something else is mounted over it";
+    EXPECT_TRUE(found_in(test::FakePathFacts()).hidden.empty());
 }
 
 TEST(KernelMounts, AreHiddenInRootsAndElsewhere) {

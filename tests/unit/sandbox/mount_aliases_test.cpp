@@ -72,8 +72,8 @@ TEST(MountAliases, WhatIsDeniedIsDeniedByItsOtherPathsToo) {
 
 TEST(MountAliases, AnyAmongTrees) {
     test::FakePathFacts facts;
-    facts.mounted(kTable);
-    const MountAliases aliases(facts);
+    const std::vector<HostMount> mounts = parse_mount_table(kTable);
+    const MountAliases aliases(mounts, facts);
     EXPECT_TRUE(aliases.any_among({"/mnt"})) << "/srv/w is below the root of the same file system";
     EXPECT_TRUE(aliases.any_among({"/srv/w", "/mnt/w"}));
     EXPECT_FALSE(aliases.any_among({"/srv/w"}));
