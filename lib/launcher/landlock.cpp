@@ -1,10 +1,12 @@
 #include "launcher/landlock.hpp"
 
+#include <linux/mount.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 
+#include "launcher/directory_of.hpp"
 #include "launcher/mounts.hpp"
 #include "sys/kernel.hpp"
 #include "sys/raw_syscall.hpp"
@@ -103,7 +105,7 @@ Outcome grant_step(const wire::SessionPlan& plan, const wire::MountOp& op, std::
 }
 
 /// What was removed since the plan was made cannot be executed either.
-Outcome grant_execution(const wire::SessionPlan& plan, const Confinement& confinement) {
+Outcome grant_execution(const wire::SessionPlan& plan, Confinement& confinement) {
     for (const wire::AccessRule& rule : plan.rules.all()) {
         if (rule.access != wire::Access::allow_execute) continue;
         unique_fd place;
@@ -111,8 +113,25 @@ Outcome grant_execution(const wire::SessionPlan& plan, const Confinement& confin
         if (error == -ENOENT) continue;
         if (error == 0) error = add_rule(confinement.inner_ruleset.get(), place.get(), sys::kLandlockExecute);
         if (error < 0) return fail(Stage::landlock, -error, rule.place);
+        // Below a listed directory any file is a program.
+        if (!plan.rules.execute(directory_of(rule.place)).allowed) confinement.programs.add(rule.place, place.get());
     }
     return {};
+}
+
+/// POSIX message queues are files of a file system that the ipc namespace has. Nothing has to show it, but to Landlock
+/// they are writable places like others. Where the kernel has none, or mounts none here, there are none.
+int grant_message_queues(const Confinement& confinement) {
+    unique_fd queues;
+    if (make_filesystem("mqueue", {}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, queues) < 0) return 0;
+    const int error = add_rule(confinement.outer_ruleset.get(), queues.get(), sys::kLandlockWriteFile);
+    return error == 0 ? add_rule(confinement.inner_ruleset.get(), queues.get(), sys::kLandlockWriteFile) : error;
+}
+
+bool has_own_ipc(const Confinement& confinement) {
+    const auto& given_up = confinement.facts.given_up;
+    return std::none_of(given_up.begin(), given_up.end(),
+                        [](const wire::GivenUp& given) { return given.mechanism == "ipc"; });
 }
 
 }  // namespace
@@ -130,6 +149,8 @@ Outcome make_rulesets(const wire::SessionPlan& plan, Confinement& confinement) {
     if (error == 0)
         error = make_ruleset(abi, rights | (restricted ? sys::kLandlockExecute : 0), confinement.inner_ruleset);
     if (error < 0) return fail(Stage::landlock, -error, "landlock_create_ruleset");
+    if (has_own_ipc(confinement)) error = grant_message_queues(confinement);
+    if (error < 0) return fail(Stage::landlock, -error, "mqueue");
     for (const wire::MountOp& op : plan.mounts)
         if (Outcome failure = grant_step(plan, op, rights, confinement)) return failure;
     return restricted ? grant_execution(plan, confinement) : Outcome{};
