@@ -1,5 +1,13 @@
 // What the proxies let through and what not, by any of their protocols.
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sandpipe/unique_fd.hpp>
+#include <sys/socket.h>
+
+#include <array>
+#include <chrono>
+#include <stdexcept>
 
 #include "support/proxy_fixture.hpp"
 
@@ -146,6 +154,44 @@ TEST_F(ProxyRules, FurtherAddressesAreTriedInTurn) {
     const Ran ran = talk(session, "print(get('http://many.test" + server.at() + "/').split()[1])");
     EXPECT_EQ(ran.out, "200\n");
     EXPECT_THAT(refused(ran), IsEmpty());
+}
+
+/// On an address where nobody answers at all: its queue of connections is full.
+class Silent {
+  public:
+    Silent(const char* text, int port) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(static_cast<std::uint16_t>(port));
+        ::inet_pton(AF_INET, text, &address.sin_addr);
+        const auto* place = reinterpret_cast<const sockaddr*>(&address);
+        if (::bind(listener_.get(), place, sizeof address) < 0 || ::listen(listener_.get(), 0) < 0)
+            throw std::runtime_error("no silent address");
+        for (unique_fd& filler : fillers_) {
+            filler.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+            (void)::connect(filler.get(), place, sizeof address);
+        }
+    }
+
+  private:
+    unique_fd listener_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    std::array<unique_fd, 4> fillers_;
+};
+
+TEST_F(ProxyRules, AnAddressThatDoesNotAnswerIsLeftForTheNext) {
+    const TestServer server("http", "second");
+    const Silent silent("127.0.0.9", server.port());
+    names().add("many.test", {"127.0.0.9", "127.0.0.1"});
+    names().add("one.test", {"127.0.0.9"});
+    limits().connect = std::chrono::milliseconds{1500};
+    limits().connect_next = std::chrono::milliseconds{300};
+    Session session = open_domains({"many.test", "one.test", "127.0.0.1", "127.0.0.9"});
+    const Ran ran = talk(session, "for n in 'many','one': print(get(f'http://{n}.test" + server.at() +
+                                      "/').split('\\r\\n\\r\\n')[1],end='')\nprint(socks('one.test'," +
+                                      std::to_string(server.port()) + ")[1])");
+    EXPECT_EQ(ran.out, "second GET / many.test" + server.at() + "\nsandpipe: cannot connect to one.test" + server.at() +
+                           ": Connection timed out\n4\n");
+    EXPECT_THAT(ran.result.denials, IsEmpty());
 }
 
 TEST_F(ProxyRules, WhatCannotBeReachedIsNoDenial) {
