@@ -48,6 +48,19 @@ TEST_F(Network, TheHostsLoopbackIsOutOfReach) {
     EXPECT_EQ(free.python(dial(port)).out, "0\n");
 }
 
+TEST_F(Network, WithTheHostsNetworkTheOtherRulesStay) {
+    const int port = listen_on_loopback();
+    host("echo secret > w/hidden");
+    SandboxPolicy policy = writable();
+    policy.network.disabled = true;
+    policy.filesystem.deny_read = {"hidden"};
+    Session session = open(policy);
+    EXPECT_EQ(session.python(dial(port)).out, "0\n");
+    const Ran ran = session.sh("cat hidden; echo x > ../outside; env | grep -ci proxy; test -e /dev/sandpipe || echo none");
+    EXPECT_EQ(ran.out, "0\nnone\n");
+    EXPECT_EQ(ran.result.denials.size(), 2U) << ran.err;
+}
+
 TEST_F(Network, NoRouteLeadsOut) {
     Session session = open();
     const Ran ran = session.python(

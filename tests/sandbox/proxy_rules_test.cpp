@@ -7,6 +7,8 @@
 
 #include <array>
 #include <chrono>
+#include <sandpipe/explain.hpp>
+#include <sstream>
 #include <stdexcept>
 
 #include "support/proxy_fixture.hpp"
@@ -253,6 +255,35 @@ TEST_F(ProxyRules, TwoSessionsNeverMix) {
     EXPECT_EQ(ran_one.result.denials.size() + ran_two.result.denials.size(), 2U * static_cast<unsigned>(count));
 }
 
+TEST_F(ProxyRules, ExplainAgrees) {
+    const TestServer server("echo");
+    const std::string own = server.at();
+    Session session = open_domains({"ok.test" + own, "*.sub.test", "[::1]" + own, "127.0.0.1", "localhost:9"},
+                                   {"no.sub.test", "*.deep.sub.test" + own});
+    for (const char* name : {"ok.test", "a.sub.test", "no.sub.test", "b.deep.sub.test", "sub.test"})
+        names().add(name, {"127.0.0.1"});
+    const std::vector<std::string> hosts{"ok.test", "OK.test.", "a.sub.test", "no.sub.test", "b.deep.sub.test",
+                                         "deep.sub.test", "sub.test", "xsub.test", "ok.test.sub.tests", "127.0.0.1",
+                                         "127.0.0.2", "[::1]", "[::ffff:127.0.0.1]", "[::2]", "127.1", "0x7f000001",
+                                         "2130706433", "localhost", "127.0.0.1.", "169.254.169.254"};
+    std::string lines;
+    int allowed = 0;
+    for (const std::string& host : hosts)
+        for (const std::string& port : {own, std::string(":9")})
+            lines += "print(tunnel('" + host + port + "')[1]==403)\n";
+    std::istringstream answers(talk(session, lines).out);
+    const Explainer explainer(policy(), at("w"));
+    for (const std::string& host : hosts)
+        for (const std::string& port : {own, std::string(":9")}) {
+            std::string refused;
+            answers >> refused;
+            const Explanation said = explainer.explain(ExplainedAct::connect, host + port);
+            EXPECT_EQ(said.allowed ? "False" : "True", refused) << host << port << ": " << said.rule;
+            allowed += said.allowed ? 1 : 0;
+        }
+    EXPECT_EQ(allowed, 13);
+}
+
 TEST_F(ProxyRules, NothingLeadsAroundTheProxies) {
     Session session = open_domains({"ok.test"});
     const Ran ran = session.python(
@@ -266,6 +297,10 @@ TEST_F(ProxyRules, NothingLeadsAroundTheProxies) {
         "try: socket.getaddrinfo('ok.test',80)\n"
         "except socket.gaierror as e: print('no name')\n");
     EXPECT_EQ(ran.out, "101 101 101 101\nno name\n") << ran.err;
+    ASSERT_GE(ran.result.denials.size(), 4U) << "and what asked a name server of this machine's";
+    for (const Denial& denial : ran.result.denials) EXPECT_EQ(denial.kind, DenialKind::connect);
+    EXPECT_EQ(ran.result.denials[2].host, "8.8.8.8");
+    EXPECT_EQ(ran.result.denials[2].port, 53);
     EXPECT_EQ(names().lookups("ok.test"), 0);
     EXPECT_NE(session.sh("curl --noproxy '*' -sS --max-time 5 http://192.0.2.1/").code(), 0);
 }
