@@ -1,9 +1,11 @@
 // What the proxies let through and what not, by any of their protocols.
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
 #include <sandpipe/explain.hpp>
 
 #include <sstream>
+#include <vector>
 
 #include "support/proxy_fixture.hpp"
 
@@ -124,6 +126,25 @@ TEST_F(ProxyRules, DenyAllIsAWarningAndStillRefuses) {
     const Ran ran = talk(session, "print(tunnel('ok.test:443')[1])");
     EXPECT_EQ(ran.out, "403\n");
     EXPECT_EQ(only_denial(ran).rule, "deniedDomains *");
+}
+
+TEST_F(ProxyRules, TheCommandNumbersTheWarningsToo) {
+    seal();
+    ignore_below("lines");
+    host("cd w && '" + test_program("sandpipe") +
+         "' run --json --allow-domain ok.test --allow-domain a.b --deny-domain ok.test --deny-domain a.b -c "
+         "'echo out; curl -s http://ok.test/ >/dev/null; sleep 0.1; echo out' > ../lines");
+    std::istringstream lines(read_file(at("lines")));
+    std::vector<std::string> events;
+    std::uint64_t seq = 0;
+    for (std::string line; std::getline(lines, line);) {
+        const auto event = nlohmann::json::parse(line);
+        events.push_back(event["event"]);
+        if (event.contains("seq")) {
+            EXPECT_EQ(event["seq"], ++seq) << line;
+        }
+    }
+    EXPECT_THAT(events, ElementsAre("start", "warning", "warning", "stdout", "denied", "stdout", "end"));
 }
 
 TEST_F(ProxyRules, TwoSessionsNeverMix) {
