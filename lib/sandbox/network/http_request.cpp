@@ -206,14 +206,28 @@ std::string_view phrase_of(unsigned status) {
     }
 }
 
-/// Where a body ends does not depend on the method, but for CONNECT: one that the parser does not know (QUERY, or an
-/// origin's own) is read as POST.
-std::unique_ptr<HttpMessage> read_request_head(std::string_view head) {
+std::string in_capitals(std::string_view text) {
+    std::string result(text);
+    for (char& c : result)
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    return result;
+}
+
+std::unique_ptr<HttpMessage> read_with_method(std::string_view method, std::string_view rest) {
     auto message = std::make_unique<HttpMessage>(HttpMessage::Kind::request);
-    if (message->read_head(head) || !message->method_is_unknown()) return message;
-    auto other = std::make_unique<HttpMessage>(HttpMessage::Kind::request);
-    (void)other->read_head("POST" + std::string(head.substr(head.find(' '))));
-    return other;
+    (void)message->read_head(std::string(method) + std::string(rest));
+    return message;
+}
+
+/// Where a body ends does not depend on the method, but for CONNECT: one that the parser does not know (QUERY, or an
+/// origin's own) is read as POST. Not one that is known but for its case: some take that for the same.
+std::unique_ptr<HttpMessage> read_request_head(std::string_view head) {
+    const std::string_view method = head.substr(0, head.find(' '));
+    const std::string_view rest = head.substr(method.size());
+    auto message = read_with_method(method, rest);
+    if (!message->method_is_unknown() || !read_with_method(in_capitals(method), rest)->method_is_unknown())
+        return message;
+    return read_with_method("POST", rest);
 }
 
 }  // namespace
