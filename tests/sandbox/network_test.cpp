@@ -95,6 +95,18 @@ TEST_F(Network, TheOwnLoopbackWorks) {
     EXPECT_EQ(server.finish().code(), 0);
 }
 
+/// As it does outside, on most machines; and nothing asks a name server on the way.
+TEST_F(Network, TheOwnHostsNameIsAnAddress) {
+    ignore_below("w/r");
+    Session session = open();
+    const Ran ran = session.python("import socket\nprint(socket.gethostbyname(socket.gethostname()))");
+    EXPECT_EQ(ran.out, "127.0.0.1\n") << ran.err;
+    EXPECT_TRUE(ran.result.denials.empty());
+    // git looks for the name of this machine where nobody told it an address.
+    const Ran git = session.sh("git init -q r; git -C r -c user.name=n commit -q --allow-empty -m one 2>&1 | wc -l");
+    for (const Denial& denial : git.result.denials) EXPECT_NE(denial.kind, DenialKind::connect) << denial.host;
+}
+
 TEST_F(Network, SessionsDoNotShareLoopback) {
     Session first = open();
     Session second = open();
