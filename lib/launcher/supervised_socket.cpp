@@ -157,7 +157,10 @@ SocketAnswer SocketSupervisor::judge_inet(const SocketAddress& address) const {
     answer.host = std::move(peer.host);
     answer.port = peer.port;
     if (plan_.own_network && !peer.within)
-        answer.judgement = {Decision::deny, ENETUNREACH, "no route leaves the session's network"};
+        answer.judgement = {Decision::deny, ENETUNREACH,
+                            plan_.proxy_ports.empty()
+                                ? "no route leaves the session's network"
+                                : "no route leaves the session's network but its proxies (HTTP_PROXY, ALL_PROXY)"};
     return answer;
 }
 
