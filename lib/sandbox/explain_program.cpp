@@ -28,7 +28,8 @@ Explanation explain_program(const CompiledPolicy& compiled, const std::string& a
     Explanation answer = explain_place(compiled, ExplainedAct::exec, absolute, view);
     std::string here = answer.place;
     for (int i = 0; i < kMaxInterpreters && answer.allowed && view.look(here).kind == PathKind::file; ++i) {
-        const std::string interpreter = view.program(here).interpreter;
+        const sys::ProgramFacts program = view.program(here);
+        const std::string& interpreter = program.interpreter;
         if (interpreter.empty()) break;
         const Explanation next = explain_place(compiled, ExplainedAct::exec, in_workspace(compiled, interpreter), view);
         answer.allowed = next.allowed;
