@@ -4,6 +4,7 @@
 #include <string>
 
 #include "launcher/supervised_act.hpp"
+#include "launcher/taken_back.hpp"
 
 namespace sandpipe::launcher {
 
@@ -51,7 +52,7 @@ class Attempt {
     int truncate(const Spot& spot);
     int make_at(const Spot& spot);
     int find_link_source(Spot& spot);
-    void take_back_if_moved(Answer& answer, const Spot& spot, Kind made) const;
+    void take_back_if_moved(Answer& answer, const Spot& spot, Kind made, const Identity& identity) const;
     void take_back_if_moved(Answer& answer, Rename rename, const Spot& from, const Spot& to) const;
 
     const wire::AccessRules& rules_;
