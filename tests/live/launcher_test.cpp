@@ -4,6 +4,7 @@
 #include <asio/cancellation_signal.hpp>
 
 #include <sandpipe/error.hpp>
+#include <sandpipe/sandboxed_executor.hpp>
 
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -80,6 +81,26 @@ TEST_F(LauncherTest, ALogRecordIsOneLineWhateverACommandIsCalled) {
     EXPECT_EQ(exec(command(odd.string())).exit_code, 0);
     EXPECT_THAT(log, ::testing::HasSubstr("command 99"));
     EXPECT_EQ(log.find_first_of("\n\x1b"), std::string::npos) << log;
+}
+
+struct Unchanged : BinarySandbox {
+    awaitable<BinaryInvocation> wrap(BinaryInvocation invocation) override { co_return invocation; }
+};
+
+TEST_F(LauncherTest, ABypassIsInTheRuntimesOwnLog) {
+    std::string log;
+    RuntimeOptions options;
+    options.logger = [&](const LogRecord& record) { log.append(record.text).append("\n"); };
+    use(options);
+    for (const bool lets_out : {false, true}) {
+        log.clear();
+        SandboxedExecutorOptions wrapping;
+        wrapping.inner = local_executor(runtime());
+        wrapping.sandbox = std::make_shared<Unchanged>();
+        wrapping.bypass = [lets_out](const std::string&) { return lets_out; };
+        EXPECT_EQ(run(sandboxed_executor(std::move(wrapping))->exec(command("true"))).exit_code, 0);
+        EXPECT_EQ(log.find("bypass: true runs outside of the sandbox") != std::string::npos, lets_out) << log;
+    }
 }
 
 TEST_F(LauncherTest, KilledItsCommandsAreLostAndTheNextStartsAnother) {
