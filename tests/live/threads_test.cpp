@@ -46,6 +46,24 @@ TEST_F(Threads, ManyContextsSideBySide) {
     EXPECT_EQ(failures, 0);
 }
 
+TEST_F(Threads, WhatStartsBesideCloseIsAwaitedOrRefused) {
+    for (int i = 0; i < rounds(100); ++i) {
+        asio::thread_pool pool(2);
+        Runtime owner(pool.get_executor());
+        const auto executor = local_executor(owner);
+        auto result = asio::co_spawn(asio::make_strand(pool), executor->exec(command("true")), asio::use_future);
+        asio::co_spawn(asio::make_strand(pool), owner.close(), asio::use_future).get();
+        try {
+            const BinaryExecResult settled = result.get();
+            const auto* refused = std::get_if<NotStarted>(&settled.status);
+            if (refused) EXPECT_EQ(settled.cause, Cause::cancelled) << to_string(refused->stage) << ' ' << refused->hint;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.errc(), Errc::sandbox_not_initialized) << error.what();
+        }
+        pool.join();
+    }
+}
+
 TEST_F(Threads, OneContextWithManyAndEightAtATime) {
     asio::thread_pool pool(4);
     Runtime owner(pool.get_executor());
