@@ -37,8 +37,8 @@ class Supervisor {
     /// about to make something. `session_file` is a file that the session's supervisors share (a memfd of
     /// the cell) for their SessionLock; it must stay open. -1: there is no other supervisor. `owner` is another
     /// number for each.
-    Supervisor(const wire::SessionPlan& plan, ToldDenials::Report report, SupervisorSupport support, int session_file = -1,
-               std::int64_t owner = 1)
+    Supervisor(const wire::SessionPlan& plan, ToldDenials::Report report, SupervisorSupport support,
+               int session_file = -1, std::int64_t owner = 1)
         : plan_(plan),
           told_(std::move(report)),
           support_(support),

@@ -27,7 +27,8 @@ class ToldDenials {
 
     /// False: it was counted, and nobody will acknowledge it. The call can fail at once.
     [[nodiscard]] bool tell(wire::Denied denied, const seccomp_notif& notification);
-    /// A call that is made anew, after a signal, while the host still thinks about its first try: it waits in its place.
+    /// A call that is made anew, after a signal, while the host still thinks about its first try: it waits in its
+    /// place.
     [[nodiscard]] bool waits_again(const seccomp_notif& notification);
     /// The host has noted the place of `id`: the call that waits for it, if any does.
     [[nodiscard]] std::optional<Waiting> take(std::uint64_t id);

@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Two sessions brought something to where it may not be, and others make it hard to take it back. What happened before is
-/// done by hand.
+/// Two sessions brought something to where it may not be, and others make it hard to take it back. What happened before
+/// is done by hand.
 class TakenBack : public ::testing::Test {
   protected:
     void SetUp() override {
