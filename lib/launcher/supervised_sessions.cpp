@@ -6,9 +6,10 @@
 #include "launcher/supervised_attempt.hpp"
 #include "launcher/tree_search.hpp"
 
-// The lock under which names are judged and made is one session's. Another session on the same tree may move a directory
-// between the two, so that what was made, or moved, stands at a place that was not judged. So each looks again after its
-// act: of two acts that are forbidden only together, the one that looks last sees the other's, and is taken back.
+// The lock under which names are judged and made is one session's. Another session on the same tree may move a
+// directory between the two, so that what was made, or moved, stands at a place that was not judged. So each looks
+// again after its act: of two acts that are forbidden only together, the one that looks last sees the other's, and is
+// taken back.
 
 namespace sandpipe::launcher {
 void Attempt::take_back_if_moved(Answer& answer, const Spot& spot, Kind made, const Identity& identity) const {

@@ -46,7 +46,8 @@ int act_in(const unique_fd& directory, const Act& act) {
 int rename_between(const Spot& from, const Spot& to, const std::string& name, unsigned flags) {
     return act_in(from.directory, [&] {
         return act_in(to.directory, [&] {
-            return result_of(::renameat2(from.directory.get(), from.name.c_str(), to.directory.get(), name.c_str(), flags));
+            return result_of(
+                ::renameat2(from.directory.get(), from.name.c_str(), to.directory.get(), name.c_str(), flags));
         });
     });
 }

@@ -8,9 +8,9 @@
 #include "launcher/judge.hpp"
 #include "launcher/resolve.hpp"
 
-/// Undoing an act of which another session has made something forbidden. Who shares the tree may hinder it: by taking the
-/// name that something came from, by removing the directory around that, by closing a directory (chmod(2)), by filling a
-/// new one.
+/// Undoing an act of which another session has made something forbidden. Who shares the tree may hinder it: by taking
+/// the name that something came from, by removing the directory around that, by closing a directory (chmod(2)), by
+/// filling a new one.
 namespace sandpipe::launcher {
 
 /// Where the entry stands now: as before if its directory has been removed, "" if that is too deep to be told.
@@ -26,13 +26,13 @@ struct Identity {
 [[nodiscard]] Identity identity_of(const Spot& spot);
 [[nodiscard]] Identity identity_of(int object);
 
-/// Removes the entry, which was made here, as long as it is that very thing; a directory in which something stands by now gets
-/// another name. False if it is still there.
+/// Removes the entry, which was made here, as long as it is that very thing; a directory in which something stands by
+/// now gets another name. False if it is still there.
 [[nodiscard]] bool take_away(const Spot& spot, const Identity& made);
 
 /// Of what was made: the judgement of where it stands now, `place`. Without `perform` it has been taken away.
-[[nodiscard]] Judgement judge_again(const wire::AccessRules& rules, const Spot& spot, Kind made, const Identity& identity,
-                                    std::string& place);
+[[nodiscard]] Judgement judge_again(const wire::AccessRules& rules, const Spot& spot, Kind made,
+                                    const Identity& identity, std::string& place);
 /// What is added to the rule of a judgement that came too late.
 inline constexpr std::string_view kStays = " (by two sessions together, and it cannot be taken back)";
 
