@@ -140,8 +140,7 @@ Server& source() {
 }
 
 Server& relay() {
-    static Server& made =
-        *new Server([](unique_fd client) { relay_to(source().port(), std::move(client)); });
+    static Server& made = *new Server([](unique_fd client) { relay_to(source().port(), std::move(client)); });
     return made;
 }
 

@@ -56,7 +56,8 @@ TEST_F(Network, WithTheHostsNetworkTheOtherRulesStay) {
     policy.filesystem.deny_read = {"hidden"};
     Session session = open(policy);
     EXPECT_EQ(session.python(dial(port)).out, "0\n");
-    const Ran ran = session.sh("cat hidden; echo x > ../outside; env | grep -ci proxy; test -e /dev/sandpipe || echo none");
+    const Ran ran =
+        session.sh("cat hidden; echo x > ../outside; env | grep -ci proxy; test -e /dev/sandpipe || echo none");
     EXPECT_EQ(ran.out, "0\nnone\n");
     EXPECT_EQ(ran.result.denials.size(), 2U) << ran.err;
 }

@@ -2,8 +2,8 @@
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <netinet/in.h>
-#include <sandpipe/unique_fd.hpp>
 #include <sys/socket.h>
+#include <sandpipe/unique_fd.hpp>
 
 #include <array>
 #include <chrono>
@@ -43,16 +43,17 @@ class Silent {
 
 TEST_F(ProxyAddresses, NamesOfLocalAddressesAreRefusedUnlessTheAddressIsListed) {
     const TestServer server("http");
-    const std::vector<std::string> addresses{"127.0.0.1", "::1", "0.0.0.0", "169.254.169.254", "::ffff:127.0.0.1",
-                                             "fe80::1", "224.0.0.1", "64:ff9b::7f00:1"};
+    const std::vector<std::string> addresses{"127.0.0.1",        "::1",     "0.0.0.0",   "169.254.169.254",
+                                             "::ffff:127.0.0.1", "fe80::1", "224.0.0.1", "64:ff9b::7f00:1"};
     std::string lines;
     for (std::size_t i = 0; i < addresses.size(); ++i) {
         names().add("r" + std::to_string(i) + ".test", {addresses[i]});
-        lines += "print(get('http://r" + std::to_string(i) + ".test" + server.at() + "/').split('\\r\\n\\r\\n')[1])\n";
+        lines +=
+            "print(get('http://r" + std::to_string(i) + ".test" + server.at() + "/').split('\\r\\n\\r\\n')[1])\n";
     }
     names().add("here.test", {"127.0.0.1"});
-    Session session = open_domains({"*.r.test", "r0.test", "r1.test", "r2.test", "r3.test", "r4.test", "r5.test",
-                                    "r6.test", "r7.test"});
+    Session session = open_domains(
+        {"*.r.test", "r0.test", "r1.test", "r2.test", "r3.test", "r4.test", "r5.test", "r6.test", "r7.test"});
     const Ran ran = talk(session, lines);
     EXPECT_EQ(ran.result.denials.size(), addresses.size()) << ran.err;
     for (const Denial& denial : ran.result.denials)
@@ -109,8 +110,8 @@ TEST_F(ProxyAddresses, AnAddressThatDoesNotAnswerIsLeftForTheNext) {
     const Ran ran = talk(session, "for n in 'many','one': print(get(f'http://{n}.test" + server.at() +
                                       "/').split('\\r\\n\\r\\n')[1],end='')\nprint(socks('one.test'," +
                                       std::to_string(server.port()) + ")[1])");
-    EXPECT_EQ(ran.out, "second GET / many.test" + server.at() + "\nsandpipe: cannot connect to one.test" + server.at() +
-                           ": Connection timed out\n4\n");
+    EXPECT_EQ(ran.out, "second GET / many.test" + server.at() + "\nsandpipe: cannot connect to one.test" +
+                           server.at() + ": Connection timed out\n4\n");
     EXPECT_THAT(ran.result.denials, IsEmpty());
 }
 

@@ -76,7 +76,8 @@ TEST_F(ProxyClients, NodesFetch) {
                 ElementsAre("bad.test:443"));
 }
 
-/// Clients that speak something else are told at once, in what they understand, and do not wait for a time to be over.
+/// Clients that speak something else are told at once, in what they understand, and do not wait for a time to be
+/// over.
 TEST_F(ProxyClients, OtherProtocolsAreAnsweredAtOnce) {
     const TestServer server("http", "origin");
     Session session = open_for(server);

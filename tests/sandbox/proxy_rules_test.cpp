@@ -182,10 +182,26 @@ TEST_F(ProxyRules, ExplainAgrees) {
                                    {"no.sub.test", "*.deep.sub.test" + own});
     for (const char* name : {"ok.test", "a.sub.test", "no.sub.test", "b.deep.sub.test", "sub.test"})
         names().add(name, {"127.0.0.1"});
-    const std::vector<std::string> hosts{"ok.test", "OK.test.", "a.sub.test", "no.sub.test", "b.deep.sub.test",
-                                         "deep.sub.test", "sub.test", "xsub.test", "ok.test.sub.tests", "127.0.0.1",
-                                         "127.0.0.2", "[::1]", "[::ffff:127.0.0.1]", "[::2]", "127.1", "0x7f000001",
-                                         "2130706433", "localhost", "127.0.0.1.", "169.254.169.254"};
+    const std::vector<std::string> hosts{"ok.test",
+                                         "OK.test.",
+                                         "a.sub.test",
+                                         "no.sub.test",
+                                         "b.deep.sub.test",
+                                         "deep.sub.test",
+                                         "sub.test",
+                                         "xsub.test",
+                                         "ok.test.sub.tests",
+                                         "127.0.0.1",
+                                         "127.0.0.2",
+                                         "[::1]",
+                                         "[::ffff:127.0.0.1]",
+                                         "[::2]",
+                                         "127.1",
+                                         "0x7f000001",
+                                         "2130706433",
+                                         "localhost",
+                                         "127.0.0.1.",
+                                         "169.254.169.254"};
     std::string lines;
     int allowed = 0;
     for (const std::string& host : hosts)

@@ -107,8 +107,7 @@ std::size_t HttpMessage::execute(std::string_view bytes) {
 bool HttpMessage::read_head(std::string_view head) {
     const std::size_t read = execute(head);
     const bool fine = parser_.http_errno == HPE_OK || (complete_ && parser_.http_errno == HPE_PAUSED);
-    head_is_valid_ =
-        fine && head_read_ && read == head.size() && parser_.http_major == 1 && parser_.http_minor <= 1;
+    head_is_valid_ = fine && head_read_ && read == head.size() && parser_.http_major == 1 && parser_.http_minor <= 1;
     return head_is_valid_;
 }
 

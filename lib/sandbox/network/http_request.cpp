@@ -180,9 +180,8 @@ std::variant<HttpRequest, HttpRefusal> read_forward(HttpRequest request) {
     AbsoluteUrl& url = std::get<AbsoluteUrl>(read);
     const std::string* upgrade = find_field(message, "upgrade");
     request.upgrades = message.upgrades() && upgrade != nullptr;
-    request.head = request.method + " " + url.path + " HTTP/1." +
-                   std::to_string(message.minor_version()) + "\r\nHost: " + url.authority + "\r\n" +
-                   forwarded_fields(message);
+    request.head = request.method + " " + url.path + " HTTP/1." + std::to_string(message.minor_version()) +
+                   "\r\nHost: " + url.authority + "\r\n" + forwarded_fields(message);
     request.head += request.upgrades ? "Connection: Upgrade\r\nUpgrade: " + *upgrade + "\r\n\r\n"
                                      : "Connection: close\r\n\r\n";
     request.destination = std::move(url.destination);

@@ -78,7 +78,8 @@ TEST(HttpRequest, MethodsThatTheParserDoesNotKnowPassToo) {
     for (const std::string method : {"QUERY", "FROB", "brew", "GETS", "x-1!", "PRI"}) {
         const HttpRequest request =
             accepted(method + " http://a.b/p HTTP/1.1\r\n" + kHost + "Content-Length: 3\r\n\r\n");
-        EXPECT_EQ(request.head, method + " /p HTTP/1.1\r\nHost: a.b\r\nContent-Length: 3\r\nConnection: close\r\n\r\n");
+        EXPECT_EQ(request.head,
+                  method + " /p HTTP/1.1\r\nHost: a.b\r\nContent-Length: 3\r\nConnection: close\r\n\r\n");
         EXPECT_FALSE(request.message->complete());
         EXPECT_EQ(request.message->read_body("123GET"), 3U);
     }
@@ -88,8 +89,9 @@ TEST(HttpRequest, MethodsThatTheParserDoesNotKnowPassToo) {
     EXPECT_THAT(refused("FROB /p HTTP/1.1\r\n" + kHost + "\r\n"), HasSubstr("this is a proxy"));
     EXPECT_THAT(refused("FROB http://a.b/ HTTP/1.1\r\n\r\n"), HasSubstr("Host is missing"));
     EXPECT_THAT(refused("FR(OB http://a.b/ HTTP/1.1\r\n" + kHost + "\r\n"), HasSubstr("the method is no token"));
-    EXPECT_THAT(refused("FROB http://a.b/ HTTP/1.1\r\n" + kHost + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"),
-                Not("accepted"));
+    EXPECT_THAT(
+        refused("FROB http://a.b/ HTTP/1.1\r\n" + kHost + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"),
+        Not("accepted"));
 }
 
 TEST(HttpRequest, WhatCannotBecomeARequestIsKnownByItsBeginning) {
