@@ -60,7 +60,7 @@ Answer Attempt::open() {
             waits = opened == -ENXIO && spot.kind == Kind::fifo && !(call_.how.flags & O_NONBLOCK);
             return waits ? 0 : opened;
         });
-        if (file && spot.kind == Kind::missing) take_back_if_moved(answer, spot, Kind::file);
+        if (file && spot.kind == Kind::missing) take_back_if_moved(answer, spot, Kind::file, identity_of(file.get()));
         if (answer.judgement.decision == Decision::deny) return answer;
         const bool raced = answer.judgement == Judgement{Decision::refuse, EEXIST, {}} && !is_new_only;
         if (raced) continue;
@@ -111,7 +111,10 @@ int Attempt::open_again(const Spot& spot, unique_fd& file) {
 
 int Attempt::truncate(const Spot& spot) {
     const unique_fd file(::open(OwnDescriptor(spot.object.get()).path(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
-    return file ? result_of(::ftruncate(file.get(), call_.length)) : -errno;
+    if (!file) return -errno;
+    // The kernel would look at the limit of this process.
+    if (const int error = caller_.check_growth(file.get(), call_.length); error < 0) return error;
+    return result_of(::ftruncate(file.get(), call_.length));
 }
 
 /// What is read stays the kernel's: the masks hold whatever path is given a moment later.

@@ -5,6 +5,7 @@
 
 #include "launcher/memory_map.hpp"
 #include "launcher/supervised_act.hpp"
+#include "launcher/taken_back.hpp"
 
 namespace sandpipe::launcher {
 
@@ -56,7 +57,7 @@ class Attempt {
     int truncate(const Spot& spot);
     int make_at(const Spot& spot);
     int find_link_source(Spot& spot);
-    void take_back_if_moved(Answer& answer, const Spot& spot, Kind made) const;
+    void take_back_if_moved(Answer& answer, const Spot& spot, Kind made, const Identity& identity) const;
     void take_back_if_moved(Answer& answer, Rename rename, const Spot& from, const Spot& to) const;
 
     const wire::AccessRules& rules_;

@@ -13,6 +13,7 @@
 #include "launcher/own_descriptor.hpp"
 #include "launcher/resolve.hpp"
 #include "launcher/supervised_place.hpp"
+#include "launcher/taken_back.hpp"
 #include "sys/kernel.hpp"
 #include "sys/raw_syscall.hpp"
 
@@ -231,7 +232,12 @@ SocketAnswer SocketSupervisor::bind(const seccomp_notif& notification, const Cal
     if (answer.judgement == Judgement{Decision::refuse, EEXIST, {}}) return refused(-EADDRINUSE);
     if (answer.judgement.decision != Decision::perform) return answer;
     error = still_waiting() ? bind_at(socket, caller, address, spot) : -EINTR;
-    return error < 0 ? refused(error) : answer;
+    if (error < 0) return refused(error);
+    // Another session may have moved its directory meanwhile.
+    std::string place;
+    answer.judgement = judge_again(plan_.rules, spot, Kind::socket, identity_of(spot), place);
+    if (answer.judgement.decision != Decision::perform) answer.resolved = std::move(place);
+    return answer;
 }
 
 /// The address stays as it was given where that leads the supervisor to the judged directory too, for it is what
