@@ -32,23 +32,32 @@ void Init::on_children() {
 }
 
 void Init::reap() {
+    siginfo_t next{};
+    int found = 0;
+    // What /proc says of the leader is gone once it is reaped.
+    while ((found = ::waitid(P_ALL, 0, &next, WEXITED | WNOHANG | WNOWAIT)) == 0 && next.si_pid != 0) {
+        if (child_ && next.si_pid == child_->pid()) take_last_words();
+        reap(next.si_pid);
+        next.si_pid = 0;
+    }
+    if (found < 0 && errno == ECHILD) settle();
+}
+
+void Init::reap(pid_t pid) {
     int status = 0;
     rusage usage{};
-    pid_t pid;
-    while ((pid = ::wait4(-1, &status, WNOHANG, &usage)) > 0) {
-        if (child_ && pid == child_->pid())
-            leader_ended(status, usage);
-        else if (supervisor_.on_child(pid))
-            continue;
-        else if (ending_ && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-            ++ended_.survivors_ended;
-    }
-    if (pid < 0 && errno == ECHILD) settle();
+    if (::wait4(pid, &status, WNOHANG, &usage) != pid) return;
+    if (child_ && pid == child_->pid()) return leader_ended(status, usage);
+    if (supervisor_.on_child(pid)) return;
+    if (ending_ && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ++ended_.survivors_ended;
+}
+
+/// That it is confined, and then that its program runs, or does not.
+void Init::take_last_words() {
+    while (!started_ && !failed_ && on_channel()) continue;
 }
 
 void Init::leader_ended(int wait_status, const rusage& usage) {
-    // What it said last may be unread: that it is confined, and then that its program runs.
-    while (!started_ && !failed_ && on_channel()) continue;
     exited_ = true;
     ended_ = ended_message(wait_status, usage);
     // While a stop is under way the others have their grace too: the host goes on to SIGKILL.

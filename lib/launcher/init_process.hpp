@@ -55,6 +55,8 @@ class Init {
     void take_from_record();
     void on_children();
     void reap();
+    void reap(pid_t pid);
+    void take_last_words();
     void signal_all(int signal);
     void relay_signal(const wire::RelayedSignal& relayed);
     void leader_ended(int wait_status, const rusage& usage);

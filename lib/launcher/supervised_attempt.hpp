@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <string>
 
+#include "launcher/memory_map.hpp"
 #include "launcher/supervised_act.hpp"
 #include "launcher/taken_back.hpp"
 
@@ -32,8 +33,10 @@ class Attempt {
     Answer open();
     Answer read();
     Answer change_mode();
+    Answer set_attribute();
     Answer change();
     Answer map();
+    Answer make_executable();
     Answer make();
     Answer remove();
     Answer rename();
@@ -46,6 +49,8 @@ class Attempt {
     template <typename Carry>
     Answer settle(Judgement judgement, const Spot& spot, const Spot& second, Carry carry_out);
     Site site_of(const Spot& spot) const;
+    Judgement judge_code(const Spot& spot) const;
+    Judgement judge_mapped(const Mapping& mapping) const;
     int find_changed(Resolver& resolver, Spot& spot) const;
     int open_new(const Spot& spot, unique_fd& file);
     int open_again(const Spot& spot, unique_fd& file);

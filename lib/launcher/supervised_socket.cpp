@@ -92,6 +92,15 @@ bool same_place(int one, int other) {
            first.stx_mnt_id == second.stx_mnt_id;
 }
 
+/// What to do instead, for whoever reads it: an address of a name server says nothing.
+std::string reason_without_route(std::uint16_t port, bool has_proxies) {
+    constexpr std::uint16_t kNameServer = 53;
+    std::string reason = "no route leaves the session's network";
+    if (port == kNameServer) reason += ", nor are names looked up in it";
+    if (has_proxies) reason += "; use the proxies that HTTP_PROXY and ALL_PROXY name";
+    return reason;
+}
+
 /// Whether this process, too, finds an entry of `directory` by `path`.
 bool leads_into(int start, std::string_view path, int directory) {
     const std::string above = split_path(path).directory;
@@ -158,10 +167,7 @@ SocketAnswer SocketSupervisor::judge_inet(const SocketAddress& address) const {
     answer.host = std::move(peer.host);
     answer.port = peer.port;
     if (plan_.own_network && !peer.within)
-        answer.judgement = {Decision::deny, ENETUNREACH,
-                            plan_.proxy_ports.empty()
-                                ? "no route leaves the session's network"
-                                : "no route leaves the session's network but its proxies (HTTP_PROXY, ALL_PROXY)"};
+        answer.judgement = {Decision::deny, ENETUNREACH, reason_without_route(answer.port, !plan_.proxy_ports.empty())};
     return answer;
 }
 

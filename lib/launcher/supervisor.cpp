@@ -32,7 +32,7 @@ Answer refusal(int error) {
 
 /// A wrong argument: the kernel finds it too, but for calls that only the supervisor can carry out.
 Answer unreadable(const NotifiedCall& row, int error) {
-    const bool made_here = row.act >= Act::make_directory && row.act <= Act::change_mode;
+    const bool made_here = row.act >= Act::make_directory && row.act <= Act::set_attribute;
     return !made_here ? Answer{} : refusal(-error);
 }
 
@@ -92,7 +92,7 @@ void Supervisor::handle(const seccomp_notif& notification) {
 void Supervisor::handle_refused(const seccomp_notif& notification, const Caller& caller) {
     const Refusal refusal = refusal_of(notification.data);
     if (refusal.error == 0) return (void)respond(notification.id, ENOSYS);
-    deny(notification, caller, denied_message(notification.data.nr, refusal));
+    deny(notification, caller, denied_message(notification.data, refusal));
 }
 
 void Supervisor::handle_socket(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller) {

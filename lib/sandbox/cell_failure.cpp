@@ -1,7 +1,5 @@
 #include "cell_failure.hpp"
 
-#include <sandpipe/error.hpp>
-
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -80,15 +78,23 @@ bool machine_refuses(const wire::Failure& failure) {
     }
 }
 
+/// All places were resolved before: neither missing, nor behind a link.
+bool has_changed(const wire::Failure& failure) {
+    const bool names_place = failure.stage == Stage::mounts || failure.stage == Stage::landlock;
+    const int error = failure.error;
+    return names_place && (error == ENOENT || error == ENOTDIR || error == ELOOP || error == ESTALE);
+}
+
 }  // namespace
 
 void throw_cell_failure(const wire::Failure& failure, bool weaker) {
     const Errc code = machine_refuses(failure) ? Errc::sandbox_unsupported_env : Errc::sandbox_failed;
     const bool supervisor = failure.stage == Stage::seccomp && failure.path != kFilter;
     const std::string what = supervisor ? "a seccomp supervisor for" : std::string(to_string(failure.stage));
-    throw Error(code, "the sandbox could not be made: " + what + " " + failure.path + ": " +
-                          std::strerror(failure.error) + remedy(failure) +
-                          (!weaker && could_be_given_up(failure) ? kWeaker : ""));
+    const std::string text = "the sandbox could not be made: " + what + " " + failure.path + ": " +
+                             std::strerror(failure.error) + remedy(failure);
+    if (has_changed(failure)) throw PlaceChanged(code, text + "; something replaced it while the session was made");
+    throw Error(code, text + (!weaker && could_be_given_up(failure) ? kWeaker : ""));
 }
 
 }  // namespace sandpipe

@@ -15,6 +15,7 @@
 #include "process/command_core.hpp"
 #include "process/shielded.hpp"
 #include "process/start_request.hpp"
+#include "sandbox/cell_failure.hpp"
 #include "sandbox/cell_session.hpp"
 #include "sandbox/compile.hpp"
 #include "sandbox/make_directories.hpp"
@@ -76,6 +77,33 @@ Groundwork lay_groundwork(const SrtEnforcerOptions& options, const std::string& 
     ground.compiled = compile(options.policy, ground.workspace, home, host, options.bin_shell);
     make_directories(ground.compiled.create_directories);
     return ground;
+}
+
+struct Foundation {
+    Groundwork ground;
+    CellStart start;
+};
+
+/// What another program replaces meanwhile is looked at anew, some times.
+awaitable<Foundation> lay_foundation(std::shared_ptr<detail::RuntimeCore> core, SrtEnforcerOptions options,
+                                     std::chrono::nanoseconds limit) {
+    constexpr int kMostTries = 8;
+    const std::function<Groundwork()> work =
+        [options, home = find_home(detail::find_variable(core->environment(), "HOME"))] {
+            return lay_groundwork(options, home);
+        };
+    for (int tries = 1;; ++tries) {
+        Foundation made;
+        std::function<Groundwork()> again = work;
+        made.ground = co_await detail::call_aside(core->executor(), std::move(again), limit, std::string(kLate));
+        made.ground.compiled.plan.allow_weaker = options.enable_weaker_nested_sandbox;
+        try {
+            made.start = co_await start_cell(core, made.ground.compiled.plan, limit);
+            co_return made;
+        } catch (const PlaceChanged&) {
+            if (tries == kMostTries) throw;
+        }
+    }
 }
 
 /// What concerns a session as a whole.
@@ -214,18 +242,14 @@ awaitable<std::shared_ptr<SandboxEnforcer>> make_session(std::shared_ptr<detail:
                                                          SrtEnforcerOptions options, ProxySettings proxies,
                                                          std::string narrowing, std::chrono::nanoseconds limit) {
     core->check_usable();
-    std::function<Groundwork()> work = [options, home = find_home(detail::find_variable(core->environment(), "HOME"))] {
-        return lay_groundwork(options, home);
-    };
-    Groundwork ground = co_await detail::call_aside(core->executor(), std::move(work), limit, std::string(kLate));
-    options.workspace = ground.workspace;
-    CompiledPolicy& compiled = ground.compiled;
+    Foundation foundation = co_await lay_foundation(core, options, limit);
+    options.workspace = foundation.ground.workspace;
+    CompiledPolicy& compiled = foundation.ground.compiled;
+    CellStart& start = foundation.start;
     SessionEnvironment environment =
         environment_of(options, core->environment(), compiled.git_safe_directories);
     if (!compiled.domains.empty())
         environment.network = proxy_variables(compiled.domains, compiled.plan.filesystem_enforced);
-    compiled.plan.allow_weaker = options.enable_weaker_nested_sandbox;
-    CellStart start = co_await start_cell(core, compiled.plan, limit);
     SessionFacts facts{make_report(start.facts, compiled.plan), std::move(compiled.warnings), std::move(narrowing)};
     std::vector<unique_fd> listeners = std::move(start.listeners);
     auto session =

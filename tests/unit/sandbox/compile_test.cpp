@@ -674,6 +674,13 @@ TEST(Execution, WritableMountsAreNoexecUnlessAProgramStandsThere) {
     EXPECT_FALSE(noexec("/opt/x/out", MountStep::place_writable));
     EXPECT_TRUE(noexec("/tmp", MountStep::private_tmp));
     EXPECT_TRUE(noexec("/dev", MountStep::private_dev));
+    SandboxPolicy kept = executing({"bin", "/opt/x"}, {".", "/v", "/opt/x/out"});
+    kept.filesystem.deny_write = {"bin"};
+    const CompiledPolicy read_only = compile(kept, "/w", "/home/u", facts);
+    for (const MountOp& op : read_only.plan.mounts) {
+        if (!op.path.starts_with("/w") || op.step == MountStep::take_tree) continue;
+        EXPECT_EQ(op.noexec, op.path == "/w") << op.path << ": it has a mount of its own";
+    }
     for (const MountOp& op : compile_lists({{}, {}, {"."}, {}}, facts).plan.mounts)
         EXPECT_FALSE(op.noexec) << op.path;
 }
