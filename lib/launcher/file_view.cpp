@@ -99,7 +99,7 @@ Outcome FileView::lay_out() {
         if (const int error = take(op); error < 0) return mounts_failed(error, op.path);
     for (const MountOp& op : plan_.mounts)
         if (const int error = carry_out(op); error < 0) return mounts_failed(error, op.path);
-    const int error = hide_host_facts();
+    const int error = plan_.filesystem_enforced ? hide_host_facts() : 0;
     return error == 0 ? Outcome{} : mounts_failed(error, "/sys");
 }
 
@@ -267,7 +267,7 @@ Outcome lay_out_files(const wire::SessionPlan& plan, Masks& masks, HostTree& hos
     if (error < 0) return mounts_failed(error, std::string(wire::kRelayPath));
     // First of the rest, because the steps need the masks, and a taken root its /proc covered.
     if (Outcome failure = cover_proc(masks)) return failure;
-    return plan.filesystem_enforced ? FileView(plan, masks, std::move(relay)).lay_out() : Outcome{};
+    return FileView(plan, masks, std::move(relay)).lay_out();
 }
 
 int bind_read_only(const std::string& path) {

@@ -1,5 +1,6 @@
 #include "launcher/landlock.hpp"
 
+#include <linux/mount.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -115,6 +116,21 @@ Outcome grant_execution(const wire::SessionPlan& plan, const Confinement& confin
     return {};
 }
 
+/// POSIX message queues are files of a file system that the ipc namespace has. Nothing has to show it, but to Landlock
+/// they are writable places like others. Where the kernel has none, or mounts none here, there are none.
+int grant_message_queues(const Confinement& confinement) {
+    unique_fd queues;
+    if (make_filesystem("mqueue", {}, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, queues) < 0) return 0;
+    const int error = add_rule(confinement.outer_ruleset.get(), queues.get(), sys::kLandlockWriteFile);
+    return error == 0 ? add_rule(confinement.inner_ruleset.get(), queues.get(), sys::kLandlockWriteFile) : error;
+}
+
+bool has_own_ipc(const Confinement& confinement) {
+    const auto& given_up = confinement.facts.given_up;
+    return std::none_of(given_up.begin(), given_up.end(),
+                        [](const wire::GivenUp& given) { return given.mechanism == "ipc"; });
+}
+
 }  // namespace
 
 int landlock_abi() noexcept {
@@ -130,6 +146,8 @@ Outcome make_rulesets(const wire::SessionPlan& plan, Confinement& confinement) {
     if (error == 0)
         error = make_ruleset(abi, rights | (restricted ? sys::kLandlockExecute : 0), confinement.inner_ruleset);
     if (error < 0) return fail(Stage::landlock, -error, "landlock_create_ruleset");
+    if (has_own_ipc(confinement)) error = grant_message_queues(confinement);
+    if (error < 0) return fail(Stage::landlock, -error, "mqueue");
     for (const wire::MountOp& op : plan.mounts)
         if (Outcome failure = grant_step(plan, op, rights, confinement)) return failure;
     return restricted ? grant_execution(plan, confinement) : Outcome{};

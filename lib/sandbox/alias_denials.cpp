@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "mount_aliases.hpp"
 #include "own_places.hpp"
 #include "resolved_path.hpp"
 
@@ -11,17 +10,6 @@ namespace sandpipe {
 namespace {
 
 using wire::Access;
-
-/// The table of mounts does not tell what hides what, so the files themselves have the last word.
-bool is_same(const std::string& place, const std::string& other, const PathFacts& facts) {
-    PathFact one = facts.look(place);
-    PathFact two = facts.look(other);
-    if (!one.exists() && !two.exists()) {
-        one = facts.look(std::string(parent_path(place)));
-        two = facts.look(std::string(parent_path(other)));
-    }
-    return one.exists() && two.exists() && one.device == two.device && one.inode == two.inode;
-}
 
 bool is_granted_by_name(const std::string& place, const wire::AccessRules& rules) {
     bool granted = false;
@@ -42,15 +30,14 @@ bool take_way(std::string& glob, std::string_view way) {
 
 }  // namespace
 
-void add_alias_denials(std::vector<PolicyEntry>& denials, const PathFacts& facts, PolicyRules& rules) {
-    if (denials.empty()) return;
-    const std::vector<HostMount> mounts = parse_mount_table(facts.mount_table());
+void add_alias_denials(std::vector<PolicyEntry>& denials, const MountAliases& aliases, const PathFacts& facts,
+                       PolicyRules& rules) {
     for (std::size_t i = 0, given = denials.size(); i < given; ++i) {
         const std::string place = denials[i].path.place;
         if (place == "/" || is_in_own_tree(place)) continue;
-        for (const OtherPath& other : other_paths(place, mounts)) {
+        for (const OtherPath& other : aliases.of(place)) {
             const std::string& path = other.path;
-            if (is_in_own_tree(path) || !rules.is_shown(path) || !is_same(other.place, path, facts)) continue;
+            if (!rules.is_shown(path)) continue;
             if (denials[i].glob.empty() && is_granted_by_name(path, rules.found.rules)) {
                 rules.warn(denials[i].where + ": " + other.place + " is mounted at " + path +
                            " too, which is granted by that name");

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "mount_aliases.hpp"
 #include "path_facts.hpp"
 #include "policy_rules.hpp"
 
@@ -10,6 +11,7 @@ namespace sandpipe {
 
 /// Adds to the entries of a denying list one for each other path to their places, where the host has mounted these
 /// more than once. A path that somebody granted by that name stays granted, and is warned of. `rules` has all grants.
-void add_alias_denials(std::vector<PolicyEntry>& denials, const PathFacts& facts, PolicyRules& rules);
+void add_alias_denials(std::vector<PolicyEntry>& denials, const MountAliases& aliases, const PathFacts& facts,
+                       PolicyRules& rules);
 
 }  // namespace sandpipe

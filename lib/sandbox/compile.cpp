@@ -91,7 +91,7 @@ std::vector<PolicyEntry> without_globs(Access access, std::vector<PolicyEntry> e
     const std::vector<PolicyEntry> globs(std::make_move_iterator(glob),
                                          std::make_move_iterator(entries.end()));
     entries.erase(glob, entries.end());
-    GlobFinds finds = find_globs(queries_of(access, globs), rules.found.rules, base.facts);
+    GlobFinds finds = find_globs(queries_of(access, globs), rules.found.rules, base.facts, base.kernel.hidden);
     std::vector<bool> used(globs.size());
     std::vector<std::size_t> links(globs.size());
     for (const GlobFind& name : finds.names) {
@@ -126,7 +126,7 @@ void deny_globs(Access access, const std::vector<PolicyEntry>& entries, const Pa
     std::vector<PolicyEntry> globs;
     for (const PolicyEntry& entry : entries)
         if (!entry.glob.empty()) globs.push_back(entry);
-    GlobFinds finds = find_globs(queries_of(access, globs), rules.found.rules, base.facts);
+    GlobFinds finds = find_globs(queries_of(access, globs), rules.found.rules, base.facts, base.kernel.hidden);
     for (const GlobFind& name : finds.names) rules.deny_found(access, globs[name.query], name);
     const std::size_t warnings = rules.warnings.size();
     for (const GlobGap& gap : finds.gaps) rules.deny_gap(access, globs[gap.query], gap);
@@ -159,6 +159,14 @@ void restrict_execution(const FilesystemPolicy& policy, const PathBase& base, Po
     rules.allow_execute(shell);
 }
 
+void leave_named_kernel_mounts(const FilesystemPolicy& policy, PathBase& base) {
+    if (base.kernel.hidden.empty() && base.kernel.read_only.empty()) return;
+    for (const PolicyEntry& entry : entries_of("allowRead", policy.allow_read, base))
+        if (entry.glob.empty()) base.kernel.allow_read(entry.path.place);
+    for (const PolicyEntry& entry : entries_of("allowWrite", policy.allow_write, base))
+        if (entry.glob.empty()) base.kernel.allow_write(entry.path.place);
+}
+
 struct Lists {
     std::vector<PolicyEntry> deny_read;
     std::vector<PolicyEntry> deny_write;
@@ -181,12 +189,14 @@ PolicyRules rules_of(const FilesystemPolicy& policy, const PathBase& base) {
     rules.found.tmp = resolve_tmp(base.facts);
     add_grants(policy, base, rules);
     rules.allow_git_worktrees();
+    rules.deny_kernel_mounts(base.kernel);
     Lists denied{entries_of("denyRead", policy.deny_read, base), entries_of("denyWrite", policy.deny_write, base)};
+    const MountAliases aliases(base.mounts, base.facts);
     for (std::vector<PolicyEntry>* list : {&denied.deny_read, &denied.deny_write})
-        add_alias_denials(*list, base.facts, rules);
+        add_alias_denials(*list, aliases, base.facts, rules);
     for (const PolicyEntry& entry : denied.deny_read) rules.deny_read(entry);
     for (const PolicyEntry& entry : denied.deny_write) rules.deny_write(entry);
-    rules.deny_mandatory();
+    rules.deny_mandatory(base.kernel.hidden, aliases);
     if (policy.restrict_execute || !policy.allow_execute.empty()) restrict_execution(policy, base, rules);
     show_workspace(base.workspace, rules);
     deny_globs(Access::deny_read, denied.deny_read, base, rules);
@@ -254,10 +264,13 @@ void compile_network(const NetworkPolicy& policy, CompiledPolicy& result) {
 CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace, std::string_view home,
                        const PathFacts& facts, std::string_view bin_shell) {
     check_supported(policy);
-    PathBase base{resolve_workspace(workspace, facts), home, bin_shell, facts, {}};
+    PathBase base{resolve_workspace(workspace, facts), home, bin_shell, facts, {}, {}, {}};
     base.written = {base.workspace, resolve_tmp(facts)};
     for (const PolicyEntry& root : entries_of("allowWrite", policy.filesystem.allow_write, base))
         base.written.push_back(root.path.place);
+    base.mounts = parse_mount_table(facts.mount_table());
+    base.kernel = find_kernel_mounts(base.mounts, facts);
+    if (!policy.filesystem.disabled) leave_named_kernel_mounts(policy.filesystem, base);
     CompiledPolicy result;
     result.plan.workspace = base.workspace;
     result.plan.filesystem_enforced = !policy.filesystem.disabled;
@@ -266,7 +279,10 @@ CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace, 
         unix_sockets_of(policy.network.allow_unix_sockets, base, result.warnings);
     for (const PolicyEntry& entry : sockets) result.plan.unix_sockets.push_back(entry.path.place);
     sort_unique(result.plan.unix_sockets);
-    if (!policy.filesystem.disabled) compile_filesystem(policy, base, sockets, result);
+    if (policy.filesystem.disabled)
+        result.plan.mounts = mounts_without_rules(base.kernel);
+    else
+        compile_filesystem(policy, base, sockets, result);
     compile_network(policy.network, result);
     for (const PolicyEntry& entry :
          entries_of("gitSafeDirectories", policy.filesystem.git_safe_directories, base))

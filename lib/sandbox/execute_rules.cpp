@@ -1,5 +1,6 @@
 #include "execute_rules.hpp"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -23,6 +24,7 @@ class LoaderSearch {
     void run() {
         for (const AccessRule& rule : rules_.all()) {
             if (rule.access != Access::allow_execute) continue;
+            warn_of_writable(rule);
             if (facts_.look(rule.place).kind == PathKind::directory)
                 look_into(rule);
             else
@@ -33,11 +35,20 @@ class LoaderSearch {
     }
 
   private:
+    void warn_of_writable(const AccessRule& rule) {
+        const std::vector<std::string> roots = rules_.writable_roots();
+        const bool has_root = std::any_of(roots.begin(), roots.end(), [&](const std::string& root) {
+            return root != rule.place && wire::holds(rule.place, root) && rules_.write(root).allowed;
+        });
+        const bool writable = rules_.write(rule.place).allowed;
+        if (!writable && !has_root) return;
+        const bool is_directory = facts_.look(rule.place).kind == PathKind::directory;
+        warnings_.push_back(rule.text + ": commands can write " + (writable ? "" : "in ") + rule.place +
+                            (is_directory ? ", and so execute any program" : ", and so execute anything by that name"));
+    }
+
     void look_at(const AccessRule& rule) {
         const sys::ProgramFacts program = facts_.program(rule.place);
-        if (rules_.write(rule.place).allowed)
-            warnings_.push_back(rule.text + ": commands can write " + rule.place +
-                                ", and so execute anything by that name");
         if (program.is_elf) return add_loader(rule, program);
         if (!program.is_script) return;
         const ResolvedPath interpreter = resolve_path("/" + program.interpreter, facts_);

@@ -32,13 +32,15 @@ std::string_view refused_by_view(const CompiledPolicy& compiled, ExplainedAct ac
                                  const SessionView& view) {
     const std::string_view hidden = view.hidden(place);
     // In the session's own /tmp and /dev/shm there is room for a file of the same name.
-    const bool makes_its_own = act == ExplainedAct::write && compiled.plan.rules.write(place).allowed;
+    const wire::AccessRules& rules = compiled.plan.rules;
+    const bool makes_its_own = act == ExplainedAct::write && rules.enabled && rules.write(place).allowed;
     if (!hidden.empty() && !makes_its_own) return hidden;
     if (act == ExplainedAct::write && wire::is_read_only_in_proc(place)) return "read-only in the session's own /proc";
+    if (act == ExplainedAct::write && view.is_setting(place)) return "a setting of the machine";
     if (act != ExplainedAct::exec) return {};
     if (wire::holds(kProc, place)) return "the session's own /proc is noexec";
     const bool in_dev = wire::holds(kDev, place) && !wire::holds("/dev/shm", place);
-    return in_dev && compiled.plan.rules.enabled ? "the session's own /dev is noexec" : std::string_view();
+    return in_dev && rules.enabled ? "the session's own /dev is noexec" : std::string_view();
 }
 
 std::string words(const wire::AccessRules& rules, ExplainedAct act, wire::Verdict verdict) {

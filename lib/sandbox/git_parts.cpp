@@ -44,15 +44,16 @@ class PartsSearch {
         : facts_(facts), entries_(entries), most_(most) {}
 
     GitParts run(const std::string& git) {
-        for_directories(join_path(git, "worktrees"), found_.worktrees);
+        for_directories(join_path(git, "worktrees"), found_.worktrees, found_.links);
         std::vector<std::string> ahead;
-        for_directories(join_path(git, "modules"), ahead);
-        for (const std::string& worktree : found_.worktrees) for_directories(join_path(worktree, "modules"), ahead);
+        for_directories(join_path(git, "modules"), ahead, found_.modules);
+        for (const std::string& worktree : found_.worktrees)
+            for_directories(join_path(worktree, "modules"), ahead, found_.modules);
         while (!ahead.empty() && entries_ <= most_) {
             const std::string here = std::move(ahead.back());
             ahead.pop_back();
             std::vector<std::string> below;
-            for_directories(here, below);
+            for_directories(here, below, found_.modules);
             const bool is_repository = is_surely_repository(here, facts_);
             for (std::string& next : below)
                 if (is_repository && is_store(next, facts_))
@@ -74,19 +75,32 @@ class PartsSearch {
             ahead.pop_back();
             const std::size_t before = entries_;
             std::vector<std::string> below;
-            for_directories(here, below);
+            std::vector<std::string> links;  // git makes none there
+            for_directories(here, below, links);
             entries_ = before + below.size();  // objects and references are no names that could be denied
             for (std::string& next : below)
                 (has_settings(next, facts_) ? repositories : ahead).push_back(std::move(next));
         }
     }
 
-    void for_directories(const std::string& directory, std::vector<std::string>& found) {
+    /// `links`: those of directories.
+    void for_directories(const std::string& directory, std::vector<std::string>& found,
+                         std::vector<std::string>& links) {
+        if (facts_.look(directory).kind == PathKind::symlink) return found_.links.push_back(directory);
         const DirectoryListing listing = list_surely(facts_, directory);
         if (listing.error) found_.unsearched.push_back({directory, listing.error});
         entries_ += listing.entries.size();
-        for (const DirectoryEntry& entry : listing.entries)
-            if (entry.kind == PathKind::directory) found.push_back(join_path(directory, entry.name));
+        for (const DirectoryEntry& entry : listing.entries) {
+            std::string path = join_path(directory, entry.name);
+            if (entry.kind == PathKind::symlink && leads_to_directory(path))
+                links.push_back(std::move(path));
+            else if (entry.kind == PathKind::directory)
+                found.push_back(std::move(path));
+        }
+    }
+
+    [[nodiscard]] bool leads_to_directory(const std::string& link) const {
+        return resolve_path(link, facts_).fact.kind == PathKind::directory;
     }
 
     const PathFacts& facts_;

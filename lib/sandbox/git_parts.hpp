@@ -19,7 +19,10 @@ struct GitParts {
     /// Directories below `modules` (of a worktree too), where repositories of submodules are kept, whose names may
     /// have slashes. Which of them are repositories a command could hide, by moving HEAD away for one, so all are
     /// taken for such, down to where git keeps objects and references, and there what has settings.
+    /// One that is a symbolic link to a directory is among them, and what is behind it is not searched.
     std::vector<std::string> modules;
+    /// Symbolic links in place of `modules`, `worktrees` or an entry of that: what is behind them is not searched.
+    std::vector<std::string> links;
     std::vector<UnsearchedDirectory> unsearched;
 };
 

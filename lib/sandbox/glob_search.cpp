@@ -2,6 +2,7 @@
 
 #include <sandpipe/error.hpp>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -22,8 +23,9 @@ bool is_own_tree(std::string_view path) { return path == kDev || path == kProc |
 
 class GlobSearch {
   public:
-    GlobSearch(const std::vector<GlobQuery>& queries, const wire::AccessRules& rules, const PathFacts& facts)
-        : queries_(queries), rules_(rules), facts_(facts) {}
+    GlobSearch(const std::vector<GlobQuery>& queries, const wire::AccessRules& rules, const PathFacts& facts,
+               const std::vector<std::string>& passed_over)
+        : queries_(queries), rules_(rules), facts_(facts), passed_over_(passed_over) {}
 
     GlobFinds all() {
         std::map<std::string_view, std::vector<std::size_t>> by_place;
@@ -60,8 +62,12 @@ class GlobSearch {
         std::vector<std::size_t> deeper;
         for (const std::size_t query : here.wanted)
             if (looks_deeper(query, path, entry.kind)) deeper.push_back(query);
-        if (deeper.empty() || entry.kind != PathKind::directory || is_own_tree(path)) return;
+        if (deeper.empty() || entry.kind != PathKind::directory || is_own_tree(path) || is_passed_over(path)) return;
         ahead.push_back({std::move(path), std::move(deeper)});
+    }
+
+    [[nodiscard]] bool is_passed_over(const std::string& path) const {
+        return std::find(passed_over_.begin(), passed_over_.end(), path) != passed_over_.end();
     }
 
     bool looks_deeper(std::size_t query, const std::string& path, PathKind kind) {
@@ -83,6 +89,7 @@ class GlobSearch {
     const std::vector<GlobQuery>& queries_;
     const wire::AccessRules& rules_;
     const PathFacts& facts_;
+    const std::vector<std::string>& passed_over_;
     std::string top_;
     GlobFinds found_;
     std::size_t entries_ = 0;
@@ -91,8 +98,8 @@ class GlobSearch {
 }  // namespace
 
 GlobFinds find_globs(const std::vector<GlobQuery>& queries, const wire::AccessRules& rules,
-                     const PathFacts& facts) {
-    return GlobSearch(queries, rules, facts).all();
+                     const PathFacts& facts, const std::vector<std::string>& passed_over) {
+    return GlobSearch(queries, rules, facts, passed_over).all();
 }
 
 }  // namespace sandpipe

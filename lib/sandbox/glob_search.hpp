@@ -37,8 +37,9 @@ struct GlobFinds {
 
 /// What exists and matches. Looks no further into a directory than a glob may match there, nor through links,
 /// nor below what a glob matched already, unless `rules` allow reading it in spite of that. Throws `Error`
-/// E_INVALID_SANDBOX_CONFIG for a glob that has to search, or finds, more than a session's start may take.
+/// E_INVALID_SANDBOX_CONFIG for a glob that has to search, or finds, more than a session's start may take. Directories
+/// that are `passed_over` are not looked into.
 [[nodiscard]] GlobFinds find_globs(const std::vector<GlobQuery>& queries, const wire::AccessRules& rules,
-                                   const PathFacts& facts);
+                                   const PathFacts& facts, const std::vector<std::string>& passed_over);
 
 }  // namespace sandpipe

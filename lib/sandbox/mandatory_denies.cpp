@@ -44,9 +44,13 @@ std::string rule_text(std::string_view name) {
 
 class MandatorySearch {
   public:
-    MandatorySearch(const std::vector<std::string>& roots, const FilesystemPolicy& policy,
-                    const PathFacts& facts)
-        : roots_(roots), names_(names_in_force(policy)), allow_init_(policy.allow_git_init), facts_(facts) {}
+    MandatorySearch(const std::vector<std::string>& roots, const FilesystemPolicy& policy, const PathFacts& facts,
+                    const std::vector<std::string>& passed_over)
+        : roots_(roots),
+          passed_over_(passed_over),
+          names_(names_in_force(policy)),
+          allow_init_(policy.allow_git_init),
+          facts_(facts) {}
 
     MandatoryPlaces all() {
         for (const std::string& root : roots_) {
@@ -122,7 +126,11 @@ class MandatorySearch {
         if (entry.kind != PathKind::directory || is_denied || entry.name == "node_modules") return;
         std::string next = join_path(directory, entry.name);
         // A root within a root has a search of its own.
-        if (std::find(roots_.begin(), roots_.end(), next) == roots_.end()) ahead.push_back(std::move(next));
+        if (!is_one_of(roots_, next) && !is_one_of(passed_over_, next)) ahead.push_back(std::move(next));
+    }
+
+    static bool is_one_of(const std::vector<std::string>& places, const std::string& place) {
+        return std::find(places.begin(), places.end(), place) != places.end();
     }
 
     // Hooks and settings of a repository; the pointer of a linked one; and where there is none, all of it,
@@ -179,6 +187,8 @@ class MandatorySearch {
             deny_missing_modules(worktree);
         }
         for (const std::string& module : parts.modules) deny_names_of_git(module, names_, true);
+        for (const std::string& link : parts.links)
+            deny(parent_path(link), last_name(link), ".git/" + std::string(last_name(link)) + " (always denied as a link)");
         for (const UnsearchedDirectory& directory : parts.unsearched)
             deny_unsearched(directory.path, directory.error);
     }
@@ -241,6 +251,7 @@ class MandatorySearch {
     }
 
     const std::vector<std::string>& roots_;
+    const std::vector<std::string>& passed_over_;
     std::vector<std::string_view> names_;
     bool allow_init_;
     const PathFacts& facts_;
@@ -253,8 +264,8 @@ class MandatorySearch {
 }  // namespace
 
 MandatoryPlaces find_mandatory_denies(const std::vector<std::string>& roots, const FilesystemPolicy& policy,
-                                      const PathFacts& facts) {
-    return MandatorySearch(roots, policy, facts).all();
+                                      const PathFacts& facts, const std::vector<std::string>& passed_over) {
+    return MandatorySearch(roots, policy, facts, passed_over).all();
 }
 
 }  // namespace sandpipe

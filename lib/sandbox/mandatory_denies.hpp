@@ -51,8 +51,10 @@ struct MandatoryPlaces {
 
 /// Where the table applies under these writable roots (resolved directories and files): what exists at any
 /// depth, but not in node_modules nor behind links; what does not exist, at each root. Throws `Error`
-/// E_INVALID_SANDBOX_CONFIG for roots with more entries than a session's start may take to search.
+/// E_INVALID_SANDBOX_CONFIG for roots with more entries than a session's start may take to search. Directories that are
+/// `passed_over` are not looked into.
 [[nodiscard]] MandatoryPlaces find_mandatory_denies(const std::vector<std::string>& roots,
-                                                    const FilesystemPolicy& policy, const PathFacts& facts);
+                                                    const FilesystemPolicy& policy, const PathFacts& facts,
+                                                    const std::vector<std::string>& passed_over);
 
 }  // namespace sandpipe

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 
+#include "own_places.hpp"
 #include "resolved_path.hpp"
 #include "wire/access_rules.hpp"
 
@@ -34,6 +35,15 @@ std::string_view take_until(std::string_view& rest, char end) {
     return taken;
 }
 
+/// After the options and any number of optional fields there is a lone "-".
+std::string type_in(std::string_view rest) {
+    constexpr std::string_view kSeparator = " - ";
+    const std::size_t end = rest.find(kSeparator);
+    if (end == std::string_view::npos) return {};
+    rest.remove_prefix(end + kSeparator.size());
+    return std::string(take_until(rest, ' '));
+}
+
 /// `path`, which `from` holds, as it is called where `from` is `to`.
 std::string moved(std::string_view path, std::string_view from, std::string_view to) {
     const std::string_view below = wire::relative_to(from, path);
@@ -61,6 +71,20 @@ void add_others(std::string_view place, const HostMount& own, const std::vector<
     }
 }
 
+/// The table of mounts does not tell what hides what, so the files themselves have the last word; of what does not
+/// exist, the directories in which it would.
+bool is_same(std::string place, std::string other, const PathFacts& facts) {
+    PathFact one = facts.look(place);
+    PathFact two = facts.look(other);
+    while (!one.exists() && !two.exists() && place != "/" && other != "/") {
+        place.resize(parent_path(place).size());
+        other.resize(parent_path(other).size());
+        one = facts.look(place);
+        two = facts.look(other);
+    }
+    return one.exists() && two.exists() && one.device == two.device && one.inode == two.inode;
+}
+
 }  // namespace
 
 std::vector<HostMount> parse_mount_table(std::string_view table) {
@@ -70,7 +94,7 @@ std::vector<HostMount> parse_mount_table(std::string_view table) {
         // mount id, its parent's id, device, root, point
         std::array<std::string_view, 5> fields;
         for (std::string_view& field : fields) field = take_until(line, ' ');
-        HostMount mount{std::string(fields[2]), unescaped(fields[3]), unescaped(fields[4])};
+        HostMount mount{std::string(fields[2]), unescaped(fields[3]), unescaped(fields[4]), type_in(line)};
         if (mount.root.starts_with('/') && mount.point.starts_with('/')) mounts.push_back(std::move(mount));
     }
     return mounts;
@@ -88,6 +112,25 @@ std::vector<OtherPath> other_paths(std::string_view place, const std::vector<Hos
     std::sort(paths.begin(), paths.end());
     paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
     return paths;
+}
+
+std::vector<OtherPath> MountAliases::of(const std::string& place) const {
+    std::vector<OtherPath> paths = other_paths(place, mounts_);
+    std::erase_if(paths, [&](const OtherPath& other) {
+        return is_in_own_tree(other.path) || !is_same(other.place, other.path, facts_);
+    });
+    return paths;
+}
+
+bool MountAliases::any_among(const std::vector<std::string>& trees) const {
+    std::vector<std::string_view> devices;
+    for (const HostMount& mount : mounts_)
+        if (std::any_of(trees.begin(), trees.end(), [&](const std::string& tree) {
+                return wire::holds(tree, mount.point) || wire::holds(mount.point, tree);
+            }))
+            devices.push_back(mount.device);
+    std::sort(devices.begin(), devices.end());
+    return std::adjacent_find(devices.begin(), devices.end()) != devices.end();
 }
 
 }  // namespace sandpipe

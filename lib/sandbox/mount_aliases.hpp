@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "path_facts.hpp"
+
 namespace sandpipe {
 
 /// One mount, as proc(5) has it in /proc/PID/mountinfo.
@@ -12,6 +14,7 @@ struct HostMount {
     std::string device;  ///< "major:minor" of the file system
     std::string root;    ///< what of the file system is mounted
     std::string point;   ///< where
+    std::string type;    ///< of the file system, as in /proc/filesystems
 };
 
 /// In the order of the table: what was mounted later on the same point comes later. Lines that are none are left out.
@@ -28,5 +31,19 @@ struct OtherPath {
 /// below it, is mounted more than once, as by a bind mount or as a subvolume. Sorted. By the table alone: what is
 /// mounted over such a path is not looked at.
 [[nodiscard]] std::vector<OtherPath> other_paths(std::string_view place, const std::vector<HostMount>& mounts);
+
+/// The same on a machine: only what does lead there, and nothing of what a session has of its own. Both arguments must
+/// outlive it.
+class MountAliases {
+  public:
+    MountAliases(const std::vector<HostMount>& mounts, const PathFacts& facts) : mounts_(mounts), facts_(facts) {}
+    [[nodiscard]] std::vector<OtherPath> of(const std::string& place) const;
+    /// Whether something that stands in one of these trees may have another path in one of them.
+    [[nodiscard]] bool any_among(const std::vector<std::string>& trees) const;
+
+  private:
+    const std::vector<HostMount>& mounts_;
+    const PathFacts& facts_;
+};
 
 }  // namespace sandpipe

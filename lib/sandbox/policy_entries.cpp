@@ -20,6 +20,26 @@ PolicyEntry entry_of(const std::string& key, std::size_t index, const PathPatter
     return entry;
 }
 
+/// Takes "/name" off the beginning, however many slashes and dots stand there.
+bool take_name(std::string_view& rest, std::string_view name) {
+    std::string_view after = rest;
+    while (after.starts_with("//") || after.starts_with("/./")) after.remove_prefix(after.find('/', 1));
+    if (!after.starts_with('/') || !after.substr(1).starts_with(name)) return false;
+    after.remove_prefix(1 + name.size());
+    if (!after.empty() && !after.starts_with('/')) return false;
+    rest = after;
+    return true;
+}
+
+/// What a command calls its cwd leads, for this process, to the host's.
+bool take_own_cwd(std::string_view& path) {
+    std::string_view rest = path;
+    const bool own = take_name(rest, "proc") && (take_name(rest, "self") || take_name(rest, "thread-self"));
+    if (!own || !take_name(rest, "cwd")) return false;
+    path = rest;
+    return true;
+}
+
 }  // namespace
 
 std::vector<PolicyEntry> entries_of(const std::string& key, const std::vector<PathPattern>& patterns,
@@ -38,6 +58,7 @@ std::vector<PolicyEntry> entries_of(const std::string& key, const std::vector<Pa
 
 std::string absolute_path(std::string_view path, std::string_view workspace, std::string_view home,
                           std::string_view key) {
+    if (take_own_cwd(path)) return std::string(workspace) + std::string(path);
     if (path.starts_with('/')) return std::string(path);
     if (path != "~" && !path.starts_with("~/")) return join_path(workspace, path);
     if (!home.starts_with('/'))

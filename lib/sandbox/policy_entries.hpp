@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernel_mounts.hpp"
+#include "mount_aliases.hpp"
 #include "path_facts.hpp"
 #include "policy_rules.hpp"
 
@@ -18,6 +20,8 @@ struct PathBase {
     std::string_view bin_shell;
     const PathFacts& facts;
     std::vector<std::string> written;  ///< places in which commands of earlier sessions may have made links
+    std::vector<HostMount> mounts;     ///< all that the host has
+    KernelMounts kernel;               ///< but for what is granted by its name
 };
 
 /// The entries of one list, resolved as far as they are without globs. A name that exists just as it is written is

@@ -2,11 +2,9 @@
 
 #include <sandpipe/error.hpp>
 
-#include <algorithm>
 #include <system_error>
 
 #include "git_worktree.hpp"
-#include "mandatory_denies.hpp"
 #include "own_places.hpp"
 #include "planted_link.hpp"
 
@@ -15,19 +13,8 @@ namespace {
 
 using wire::Access;
 
-// Each is a mount, as in glob_search.cpp.
-constexpr std::size_t kMaxMandatory = 50'000;
-
 [[noreturn]] void refuse(const PolicyEntry& entry, const std::string& text) {
     throw Error(Errc::invalid_sandbox_config, entry.where + ": " + text);
-}
-
-[[noreturn]] void refuse_mandatory(const MandatoryPlace& last) {
-    throw Error(Errc::invalid_sandbox_config,
-                "filesystem.allowWrite grants more than " + std::to_string(kMaxMandatory) +
-                    " names that are always denied, such as " + last.path +
-                    ", and the kernel has no room for so many mounts; grant smaller directories, or lift the "
-                    "names by filesystem.mandatoryDenyExcept");
 }
 
 std::string quoted(const std::string& path) { return "\"" + path + "\""; }
@@ -44,11 +31,6 @@ void check_can_be_writable(const PolicyEntry& entry) {
                place + " cannot be made writable; accepted: places other than /, /proc, /sys and below them");
     if (entry.path.fact.kind == PathKind::unreachable)
         refuse(entry, quoted(entry.absolute) + " cannot be looked at: " + reason_of(entry.path));
-}
-
-bool holds_any(std::string_view place, const std::vector<std::string>& others) {
-    return std::any_of(others.begin(), others.end(),
-                       [&](const std::string& other) { return wire::holds(place, other); });
 }
 
 }  // namespace
@@ -143,6 +125,7 @@ void PolicyRules::allow_execute(const PolicyEntry& entry) {
 }
 
 void PolicyRules::deny_read(const PolicyEntry& entry) {
+    if (is_void_by_link(entry)) return;
     if (!entry.glob.empty()) return deny_glob(Access::deny_read, entry);
     if (wire::holds(kProc, entry.path.place))
         refuse(entry,
@@ -151,8 +134,19 @@ void PolicyRules::deny_read(const PolicyEntry& entry) {
 }
 
 void PolicyRules::deny_write(const PolicyEntry& entry) {
+    if (is_void_by_link(entry)) return;
     if (!entry.glob.empty()) return deny_glob(Access::deny_write, entry);
     deny(Access::deny_write, entry);
+}
+
+bool PolicyRules::is_void_by_link(const PolicyEntry& entry) {
+    const std::string& place = entry.path.place;
+    const std::string link = place == "/" || is_in_own_tree(place) ? planted_link(entry.path, written_) : std::string();
+    if (link.empty()) return false;
+    warn(entry.where + ": " + quoted(entry.absolute) + " leads to " + place + " by the link " + link +
+         ", which a command may have made; only the link is protected");
+    protect_way(entry.path, entry.rule);
+    return true;
 }
 
 void PolicyRules::deny(Access access, const PolicyEntry& entry) {
@@ -195,25 +189,21 @@ void PolicyRules::allow_git_worktrees() {
     }
 }
 
+void PolicyRules::deny_kernel_mounts(const KernelMounts& kernel) {
+    const auto deny_all = [&](Access access, const std::vector<std::string>& places) {
+        for (const std::string& place : places)
+            if (is_shown(place)) add(access, {place, facts_.look(place), {}}, "the host's kernel, mounted at " + place);
+    };
+    deny_all(Access::deny_read, kernel.hidden);
+    deny_all(Access::deny_write, kernel.read_only);
+}
+
 void PolicyRules::deny_glob(Access access, const PolicyEntry& entry) {
     const std::string& place = entry.path.place;
     if (access == Access::deny_read && wire::holds(kProc, place))
         refuse(entry, place + " is in /proc, which is the session's own; its reading cannot be denied");
     protect_way(entry.path, entry.rule);
     if (!is_in_own_tree(place)) found.rules.add({access, place, entry.rule, entry.glob, false});
-}
-
-void PolicyRules::deny_found(Access access, const PolicyEntry& glob, const GlobFind& name) {
-    if (is_in_own_tree(name.path)) return;
-    if (name.kind == PathKind::symlink) return deny_behind_link(access, glob, name.path);
-    const bool lifted = access == Access::deny_read && found.rules.read(name.path).allowed;
-    // Outside of the roots nothing can be written anyway.
-    const bool in_vain = access == Access::deny_write && !found.rules.in_root(name.path);
-    // What a session does not see needs no cover, and a cover would tell its name.
-    if (lifted || in_vain || !is_shown(name.path)) return;
-    found.rules.add({access, name.path, glob.rule, {}, true});
-    found.places[name.path] = name.kind == PathKind::directory;
-    if (name.kind == PathKind::file) warn_of_alias({name.path, facts_.look(name.path), {}}, glob.rule);
 }
 
 void PolicyRules::protect_name(const PolicyEntry& entry) {
@@ -223,81 +213,8 @@ void PolicyRules::protect_name(const PolicyEntry& entry) {
     protect_way(path, entry.rule + " (the way to it)");
 }
 
-void PolicyRules::warn_of_gap(const PolicyEntry& glob, const GlobGap& gap) {
-    warn(glob.where + ": what is in " + gap.path +
-         " cannot be searched: " + std::generic_category().message(gap.error));
-}
-
-void PolicyRules::fold_warnings(std::size_t first) {
-    constexpr std::size_t kMostNamed = 10;
-    if (warnings.size() <= first + kMostNamed) return;
-    const std::size_t more = warnings.size() - first - kMostNamed;
-    warnings.resize(first + kMostNamed);
-    warn(std::to_string(more) + " more directories cannot be searched for what globs match");
-}
-
-// Its owner can give himself the rights that were missing (chmod(2)) only where the mount is writable.
-void PolicyRules::deny_gap(Access access, const PolicyEntry& glob, const GlobGap& gap) {
-    if (is_in_own_tree(gap.path) || !is_shown(gap.path)) return;
-    const bool writable = found.rules.in_root(gap.path);
-    const bool reads = access == Access::deny_read;
-    const std::string place(nameable_path(gap.path));
-    if (!writable && !(reads && can_be_masked(place))) return warn_of_gap(glob, gap);
-    warn(glob.where + ": nothing in " + place + " can be " + (reads ? "read" : "written") +
-         ", because it cannot be searched: " + std::generic_category().message(gap.error));
-    add(access, {place, facts_.look(place), {}}, glob.rule + " (a directory that cannot be searched)");
-}
-
-// Elsewhere whoever made it meant others to pass through it, and what a session is for may be there.
-bool PolicyRules::can_be_masked(const std::string& directory) const {
-    if (!facts_.look(join_path(directory, ".")).exists()) return false;
-    return !holds_any(directory, written_) && !holds_any(directory, found.rules.writable_roots());
-}
-
-// As with a link that is named without a glob, what it leads to is meant. But a command may have made it.
-void PolicyRules::deny_behind_link(Access access, const PolicyEntry& glob, const std::string& link) {
-    const ResolvedPath path = resolve_path(link, facts_);
-    const bool leads_astray = path.place == "/" || holds_any(path.place, found.rules.writable_roots());
-    if (leads_astray)
-        warn(link + " leads to " + path.place + ", which is granted; only the link is protected");
-    if (leads_astray || is_in_own_tree(path.place)) return protect_way(path, glob.rule);
-    add(access, path, glob.rule);
-    warn_of_alias(path, glob.rule);
-}
-
 bool PolicyRules::is_shown(const std::string& place) const {
     return !wire::holds(found.tmp, place) || is_granted_within(found.rules, found.tmp, place);
-}
-
-void PolicyRules::deny_mandatory() {
-    const std::vector<std::string> roots = found.rules.writable_roots();
-    MandatoryPlaces mandatory = find_mandatory_denies(roots, policy_, facts_);
-    std::size_t existing = 0;
-    for (const MandatoryPlace& place : mandatory.places)
-        if (deny_mandatory(place, roots) && ++existing > kMaxMandatory) refuse_mandatory(place);
-    for (const MandatoryPlace& place : mandatory.new_repositories)
-        found.rules.add({Access::new_repository, place.path, place.text, {}, false});
-    for (std::string& warning : mandatory.warnings) warn(std::move(warning));
-}
-
-bool PolicyRules::deny_mandatory(const MandatoryPlace& place, const std::vector<std::string>& roots) {
-    const std::string& path = place.path;
-    const std::string& rule = place.text;
-    const std::string_view whole = path;
-    const ResolvedPath resolved =
-        resolve_below(whole.substr(0, place.resolved), whole.substr(place.resolved), facts_);
-    // A command may have made a link of this name. The next session protects the link, and must not lose its
-    // workspace or its devices to it.
-    const bool leads_astray = !resolved.passed.empty() && holds_any(resolved.place, roots);
-    if (leads_astray)
-        warn(path + " leads to " + resolved.place + ", which is granted; only the link is protected");
-    if (leads_astray || is_in_own_tree(resolved.place)) {
-        protect_way(resolved, rule);
-        return false;
-    }
-    add(place.until_made ? Access::deny_after_init : Access::deny_write, resolved, rule);
-    warn_of_alias(resolved, rule);
-    return resolved.fact.exists();
 }
 
 void PolicyRules::add(Access access, const ResolvedPath& path, const std::string& rule, bool expanded) {

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "glob_search.hpp"
+#include "kernel_mounts.hpp"
 #include "mandatory_denies.hpp"
+#include "mount_aliases.hpp"
 #include "mount_layout.hpp"
 #include "path_facts.hpp"
 #include "resolved_path.hpp"
@@ -59,8 +61,9 @@ class PolicyRules {
     /// For roots in linked worktrees: their repository can be written too, where its pointers can be
     /// believed.
     void allow_git_worktrees();
-    /// The table of mandatory_denies.hpp, in every root that allow_write has added.
-    void deny_mandatory();
+    void deny_kernel_mounts(const KernelMounts& kernel);
+    /// The table of mandatory_denies.hpp, in every root that allow_write has added, but not in what is `passed_over`.
+    void deny_mandatory(const std::vector<std::string>& passed_over, const MountAliases& aliases);
 
     /// Whether the session sees what the host has at `place`: not in a /tmp that nobody granted.
     [[nodiscard]] bool is_shown(const std::string& place) const;
@@ -72,14 +75,18 @@ class PolicyRules {
     std::vector<std::string> warnings;
 
   private:
+    /// Whether a denied path leads, by a link that a command may have made, to what no policy can deny: that must not keep
+    /// the session from starting. The link is protected then.
+    bool is_void_by_link(const PolicyEntry& entry);
     [[nodiscard]] bool can_be_masked(const std::string& directory) const;
     void deny_behind_link(wire::Access access, const PolicyEntry& glob, const std::string& link);
     void grant_devices_in(const PolicyEntry& entry);
     void allow_missing(const PolicyEntry& entry);
     void deny(wire::Access access, const PolicyEntry& entry);
     void deny_in_dev(wire::Access access, const PolicyEntry& entry);
-    /// Whether something exists there.
-    bool deny_mandatory(const MandatoryPlace& place, const std::vector<std::string>& roots);
+    /// Also by its other paths, if there are `aliases`. Returns whether something exists there.
+    bool deny_mandatory(const MandatoryPlace& place, const std::vector<std::string>& roots,
+                        const MountAliases* aliases);
     void add(wire::Access access, const ResolvedPath& path, const std::string& rule, bool expanded = false);
     void protect_way(const ResolvedPath& path, const std::string& rule);
     void warn_of_alias(const ResolvedPath& path, const std::string& rule);

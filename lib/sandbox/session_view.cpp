@@ -12,6 +12,8 @@
 namespace sandpipe {
 namespace {
 
+using wire::MountStep;
+
 constexpr std::string_view kInit = "/proc/1";
 
 /// What only a process that may trace init can look at, which none inside may (ptrace(2)).
@@ -80,7 +82,8 @@ std::string SessionView::link_target(const std::string& path) const {
 
 std::string_view SessionView::hidden(const std::string& place) const {
     if (wire::holds(kProc, place)) return hidden_in_proc(place);
-    if (!compiled_.plan.rules.enabled) return {};
+    if (!compiled_.plan.rules.enabled)
+        return is_covered(MountStep::mask, place) ? "the host's kernel, mounted here too" : std::string_view();
     if (wire::is_hidden_fact(place)) return "hidden in /sys";
     return hidden_by_own_place(place);
 }
@@ -103,6 +106,17 @@ std::string_view SessionView::hidden_by_own_place(const std::string& place) cons
     if (in_tmp && exists && !is_granted_within(compiled_.plan.rules, compiled_.tmp, place))
         return "hidden by the session's own /tmp";
     return {};
+}
+
+bool SessionView::is_setting(std::string_view place) const {
+    return !compiled_.plan.rules.enabled && is_covered(MountStep::bind_read_only, place);
+}
+
+bool SessionView::is_covered(MountStep step, std::string_view place) const {
+    const auto& mounts = compiled_.plan.mounts;
+    return std::any_of(mounts.begin(), mounts.end(), [&](const wire::MountOp& op) {
+        return op.step == step && wire::holds(op.path, place);
+    });
 }
 
 bool SessionView::is_above_hole(std::string_view place) const {

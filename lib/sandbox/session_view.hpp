@@ -28,8 +28,11 @@ class SessionView final : public PathFacts {
     /// Whether a name can be looked up in this directory. A denied one has holes where the policy shows something in
     /// it.
     [[nodiscard]] bool may_search(const std::string& directory) const;
+    /// Whether `place` is read-only although there are no rules for files.
+    [[nodiscard]] bool is_setting(std::string_view place) const;
 
   private:
+    [[nodiscard]] bool is_covered(wire::MountStep step, std::string_view place) const;
     [[nodiscard]] bool is_above_hole(std::string_view place) const;
     [[nodiscard]] bool is_masked(const std::string& path) const;
     [[nodiscard]] std::string_view hidden_by_own_place(const std::string& place) const;

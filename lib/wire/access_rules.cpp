@@ -58,6 +58,10 @@ bool holds(std::string_view place, std::string_view path) noexcept {
            (path.size() == place.size() || path[place.size()] == '/');
 }
 
+bool holds_any(std::string_view place, const std::vector<std::string>& others) noexcept {
+    return std::any_of(others.begin(), others.end(), [&](const std::string& other) { return holds(place, other); });
+}
+
 std::string_view relative_to(std::string_view place, std::string_view path) noexcept {
     if (!holds(place, path) || path.size() == place.size()) return {};
     return path.substr(place == "/" ? 1 : place.size() + 1);

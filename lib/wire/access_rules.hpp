@@ -112,6 +112,8 @@ class AccessRules {
 
 /// Whether `path` is `place` or stands below it. Both resolved; an empty place holds nothing.
 [[nodiscard]] bool holds(std::string_view place, std::string_view path) noexcept;
+/// Whether `place` holds one of them.
+[[nodiscard]] bool holds_any(std::string_view place, const std::vector<std::string>& others) noexcept;
 /// "b/c" for the place "/a" and the path "/a/b/c"; "" unless `path` stands strictly below `place`.
 [[nodiscard]] std::string_view relative_to(std::string_view place, std::string_view path) noexcept;
 

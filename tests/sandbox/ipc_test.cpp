@@ -1,10 +1,13 @@
 #include <fcntl.h>
+#include <mqueue.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <sandpipe/unique_fd.hpp>
+
+#include <cstdio>
 
 #include "support/sandbox_fixture.hpp"
 
@@ -34,6 +37,33 @@ TEST_F(Ipc, PosixSharedMemoryOfTheHostIsInvisible) {
     ::fstat(memory.get(), &status);
     EXPECT_EQ(status.st_size, 0);
     EXPECT_EQ(::shm_unlink(name.c_str()), 0);
+}
+
+TEST_F(Ipc, MessageQueuesAreTheSessions) {
+    const std::string name = "/sandpipe-attack-" + std::to_string(::getpid());
+    const mqd_t queue = ::mq_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR, 0600, nullptr);
+    if (queue < 0) {
+        std::printf("skipped: no POSIX message queues that this user may make on this machine\n");
+        return;
+    }
+    Session session = open();
+    const std::string program =
+        "import ctypes,os\n"
+        "c=ctypes.CDLL(None,use_errno=True)\n"
+        "def queue(flags): return c.mq_open(b'" + name + "',flags,0o600,None)\n"
+        "print(queue(os.O_RDWR), ctypes.get_errno())\n"
+        "q=queue(os.O_CREAT|os.O_RDWR)\n"
+        "b=ctypes.create_string_buffer(8192)\n"
+        "print(q>=0, c.mq_send(q,b'inside',6,0), c.mq_receive(q,b,8192,None), b.value)\n"
+        "print(c.mq_unlink(b'" + name + "'))\n";
+    const Ran ran = session.python(program);
+    EXPECT_EQ(ran.out, "-1 2\nTrue 0 6 b'inside'\n0\n") << ran.err;
+    EXPECT_TRUE(ran.denied().empty());
+    mq_attr attributes{};
+    EXPECT_EQ(::mq_getattr(queue, &attributes), 0);
+    EXPECT_EQ(attributes.mq_curmsgs, 0) << "the command's message came to the host";
+    ::mq_close(queue);
+    EXPECT_EQ(::mq_unlink(name.c_str()), 0) << "the command removed the host's";
 }
 
 TEST_F(Ipc, PythonsMultiprocessingWorks) {

@@ -13,6 +13,7 @@
 #include "fake_path_facts.hpp"
 #include "sandbox/mandatory_denies.hpp"
 #include "sandbox/mount_layout.hpp"
+#include "sandbox/policy_entries.hpp"
 #include "simulated_mounts.hpp"
 #include "support/mentions.hpp"
 #include "wire/messages.hpp"
@@ -440,11 +441,26 @@ TEST(Compile, VoidGrantsAndHardLinksAreWarnedOf) {
     EXPECT_EQ(compiled.warnings.size(), 3U);
 }
 
+// For this process that name leads to the host's cwd, which no policy is about.
+TEST(Compile, TheCwdThatProcTellsIsTheWorkspace) {
+    FakePathFacts facts;
+    facts.file("/w/a/k").file("/w/b").file("/w/cwdx").link("/proc/self/cwd", "/home");
+    const CompiledPolicy compiled = compile_lists(
+        {{"/proc/self/cwd/a", "//proc/./self//cwd/b", "/proc/thread-self/cwd/a/../cwdx"}, {}, {}, {}}, facts);
+    for (const char* place : {"/w/a/k", "/w/b", "/w/cwdx"}) EXPECT_FALSE(compiled.plan.rules.read(place).allowed) << place;
+    EXPECT_TRUE(compiled.plan.rules.read("/home/a").allowed);
+    EXPECT_EQ(absolute_path("/proc/self/cwdx", "/w", "", "k"), "/proc/self/cwdx");
+    EXPECT_EQ(absolute_path("/proc/self/cwd", "/w", "", "k"), "/w");
+    EXPECT_EQ(absolute_path("/proc", "/w", "", "k"), "/proc");
+}
+
 TEST(Compile, FilesystemDisabledSwitchesOffTheFilesystemOnly) {
     SandboxPolicy policy = policy_of({{"/w/x"}, {}, {"/nope"}, {}});
     policy.filesystem.disabled = true;
     const CompiledPolicy off = compile(policy, "/w", "/home/u", FakePathFacts());
-    EXPECT_TRUE(off.plan.mounts.empty());
+    ASSERT_EQ(off.plan.mounts.size(), 1U) << "the settings of the machine are no files";
+    EXPECT_EQ(off.plan.mounts[0].step, MountStep::bind_read_only);
+    EXPECT_EQ(off.plan.mounts[0].path, "/sys");
     EXPECT_FALSE(off.plan.rules.enabled);
     EXPECT_FALSE(off.plan.filesystem_enforced);
     EXPECT_TRUE(off.plan.own_network);

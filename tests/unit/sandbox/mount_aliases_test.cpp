@@ -35,6 +35,8 @@ TEST(MountAliases, ParsesTheTable) {
     EXPECT_EQ(mounts[1].root, "/srv/w");
     EXPECT_EQ(mounts[1].point, "/mnt/w");
     EXPECT_EQ(mounts[4].point, "/mnt/a b");
+    EXPECT_EQ(mounts[0].type, "ext4");
+    EXPECT_EQ(mounts[1].type, "ext4") << "after an optional field";
     EXPECT_TRUE(parse_mount_table("").empty());
 }
 
@@ -66,6 +68,35 @@ TEST(MountAliases, WhatIsDeniedIsDeniedByItsOtherPathsToo) {
     EXPECT_TRUE(granted.plan.rules.read("/mnt/w/key").allowed);
     ASSERT_EQ(granted.warnings.size(), 1U);
     EXPECT_NE(granted.warnings[0].find("/srv/w/key is mounted at /mnt/w/key too"), std::string::npos);
+}
+
+TEST(MountAliases, AnyAmongTrees) {
+    test::FakePathFacts facts;
+    const std::vector<HostMount> mounts = parse_mount_table(kTable);
+    const MountAliases aliases(mounts, facts);
+    EXPECT_TRUE(aliases.any_among({"/mnt"})) << "/srv/w is below the root of the same file system";
+    EXPECT_TRUE(aliases.any_among({"/srv/w", "/mnt/w"}));
+    EXPECT_FALSE(aliases.any_among({"/srv/w"}));
+    EXPECT_FALSE(aliases.any_among({"/home/u"}));
+    EXPECT_FALSE(aliases.any_among({}));
+}
+
+TEST(MountAliases, WhatIsAlwaysDeniedIsDeniedByItsOtherPathsToo) {
+    test::FakePathFacts facts;
+    facts.directory("/w/self").directory("/w/mirror").directory("/w/.git/hooks").directory("/w/self/.git/hooks");
+    facts.directory("/w/mirror/hooks").file("/w/.git/HEAD").file("/w/.git/config").file("/w/mirror/config");
+    facts.mounted(
+        "20 1 8:1 / / rw - ext4 /dev/a rw\n"
+        "21 20 8:1 /w /w/self rw - ext4 /dev/a rw\n"
+        "22 20 8:1 /w/.git /w/mirror rw - ext4 /dev/a rw\n");
+    SandboxPolicy policy;
+    policy.filesystem.allow_write = {"."};
+    const CompiledPolicy compiled = compile(policy, "/w", "/home/u", facts);
+    for (const char* path : {"/w/.bashrc", "/w/self/.bashrc", "/w/self/.claude/commands", "/w/mirror/hooks/x",
+                             "/w/mirror/config", "/w/self/.git/config"})
+        EXPECT_FALSE(compiled.plan.rules.write(path).allowed) << path;
+    EXPECT_TRUE(compiled.plan.rules.write("/w/mirror/index").allowed);
+    EXPECT_TRUE(compiled.plan.rules.write("/w/self/x").allowed);
 }
 
 }  // namespace

@@ -1,0 +1,71 @@
+#include <cstddef>
+#include <string_view>
+#include <system_error>
+
+#include "own_places.hpp"
+#include "policy_rules.hpp"
+#include "resolved_path.hpp"
+
+namespace sandpipe {
+namespace {
+
+using wire::Access;
+
+}  // namespace
+
+void PolicyRules::deny_found(Access access, const PolicyEntry& glob, const GlobFind& name) {
+    if (is_in_own_tree(name.path)) return;
+    if (name.kind == PathKind::symlink) return deny_behind_link(access, glob, name.path);
+    const bool lifted = access == Access::deny_read && found.rules.read(name.path).allowed;
+    // Outside of the roots nothing can be written anyway.
+    const bool in_vain = access == Access::deny_write && !found.rules.in_root(name.path);
+    // What a session does not see needs no cover, and a cover would tell its name.
+    if (lifted || in_vain || !is_shown(name.path)) return;
+    found.rules.add({access, name.path, glob.rule, {}, true});
+    found.places[name.path] = name.kind == PathKind::directory;
+    if (name.kind == PathKind::file) warn_of_alias({name.path, facts_.look(name.path), {}}, glob.rule);
+}
+
+void PolicyRules::warn_of_gap(const PolicyEntry& glob, const GlobGap& gap) {
+    warn(glob.where + ": what is in " + gap.path +
+         " cannot be searched: " + std::generic_category().message(gap.error));
+}
+
+void PolicyRules::fold_warnings(std::size_t first) {
+    constexpr std::size_t kMostNamed = 10;
+    if (warnings.size() <= first + kMostNamed) return;
+    const std::size_t more = warnings.size() - first - kMostNamed;
+    warnings.resize(first + kMostNamed);
+    warn(std::to_string(more) + " more directories cannot be searched for what globs match");
+}
+
+// Its owner can give himself the rights that were missing (chmod(2)) only where the mount is writable.
+void PolicyRules::deny_gap(Access access, const PolicyEntry& glob, const GlobGap& gap) {
+    if (is_in_own_tree(gap.path) || !is_shown(gap.path)) return;
+    const bool writable = found.rules.in_root(gap.path);
+    const bool reads = access == Access::deny_read;
+    const std::string place(nameable_path(gap.path));
+    if (!writable && !(reads && can_be_masked(place))) return warn_of_gap(glob, gap);
+    warn(glob.where + ": nothing in " + place + " can be " + (reads ? "read" : "written") +
+         ", because it cannot be searched: " + std::generic_category().message(gap.error));
+    add(access, {place, facts_.look(place), {}}, glob.rule + " (a directory that cannot be searched)");
+}
+
+// Elsewhere whoever made it meant others to pass through it, and what a session is for may be there.
+bool PolicyRules::can_be_masked(const std::string& directory) const {
+    if (!facts_.look(join_path(directory, ".")).exists()) return false;
+    return !wire::holds_any(directory, written_) && !wire::holds_any(directory, found.rules.writable_roots());
+}
+
+// As with a link that is named without a glob, what it leads to is meant. But a command may have made it.
+void PolicyRules::deny_behind_link(Access access, const PolicyEntry& glob, const std::string& link) {
+    const ResolvedPath path = resolve_path(link, facts_);
+    const bool leads_astray = path.place == "/" || wire::holds_any(path.place, found.rules.writable_roots());
+    if (leads_astray)
+        warn(link + " leads to " + path.place + ", which is granted; only the link is protected");
+    if (leads_astray || is_in_own_tree(path.place)) return protect_way(path, glob.rule);
+    add(access, path, glob.rule);
+    warn_of_alias(path, glob.rule);
+}
+
+}  // namespace sandpipe
