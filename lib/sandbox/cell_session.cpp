@@ -91,17 +91,17 @@ awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, co
 }
 
 CellSession::CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart start,
-                         const wire::SessionPlan& plan, SessionEnvironment environment)
+                         const CompiledPolicy& policy, SessionEnvironment environment)
     : runtime_(std::move(runtime)),
       channel_(std::move(start.channel)),
       // The helper's own image, by the one name that other processes of this user can execute wherever it came from.
       entrance_(std::make_shared<Entrance>(runtime_, "/proc/" + std::to_string(start.launcher) + "/exe")),
       environment_(std::move(environment)),
-      workspace_(plan.workspace),
-      rules_(std::make_shared<const wire::AccessRules>(plan.rules)),
+      workspace_(policy.plan.workspace),
+      rules_(std::make_shared<const wire::AccessRules>(policy.plan.rules)),
       roots_(rules_->writable_roots()),
-      stream_places_(session_stream_places(rules_, workspace_)),
-      denials_complete_(start.facts.denials && plan.rules.enabled),
+      stream_places_(session_stream_places(rules_, policy.written)),
+      denials_complete_(start.facts.denials && policy.plan.rules.enabled),
       notices_(describe(start.facts.given_up)),
       id_(runtime_->next_id()) {}
 

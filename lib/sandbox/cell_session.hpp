@@ -11,6 +11,7 @@
 
 #include "process/runtime_core.hpp"
 #include "process/session.hpp"
+#include "sandbox/compile.hpp"
 #include "sandbox/entrance.hpp"
 #include "sandbox/network/proxy_server.hpp"
 #include "sandbox/session_environment.hpp"
@@ -43,7 +44,7 @@ class CellSession final : public detail::Session,
                           public detail::RuntimeMember,
                           public std::enable_shared_from_this<CellSession> {
   public:
-    CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart start, const wire::SessionPlan& plan,
+    CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart start, const CompiledPolicy& policy,
                 SessionEnvironment environment);
     ~CellSession() override;
 

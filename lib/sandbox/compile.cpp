@@ -11,6 +11,7 @@
 #include "glob_search.hpp"
 #include "mount_layout.hpp"
 #include "own_places.hpp"
+#include "planted_link.hpp"
 #include "path_pattern.hpp"
 #include "policy_entries.hpp"
 #include "policy_rules.hpp"
@@ -48,7 +49,7 @@ void sort_unique(std::vector<T>& values) {
 }
 
 /// Commands start here, so it has to be there, and what a session has of its own would cover it.
-std::string resolve_workspace(std::string_view workspace, const PathFacts& facts) {
+ResolvedPath resolve_workspace(std::string_view workspace, const PathFacts& facts) {
     const auto refuse = [&](const std::string& text) {
         throw Error(Errc::invalid_sandbox_config, "the workspace \"" + std::string(workspace) + "\" " + text);
     };
@@ -57,7 +58,7 @@ std::string resolve_workspace(std::string_view workspace, const PathFacts& facts
     if (path.fact.kind != PathKind::directory) refuse("is not an existing directory");
     if (wire::holds(kDev, path.place) || wire::holds(kProc, path.place))
         refuse("is in " + path.place + ", and a session has its own /dev and /proc");
-    return std::move(path.place);
+    return path;
 }
 
 std::string resolve_tmp(const PathFacts& facts) {
@@ -161,10 +162,13 @@ void restrict_execution(const FilesystemPolicy& policy, const PathBase& base, Po
 
 void leave_named_kernel_mounts(const FilesystemPolicy& policy, PathBase& base) {
     if (base.kernel.hidden.empty() && base.kernel.read_only.empty()) return;
+    const auto names_itself = [&](const PolicyEntry& entry) {
+        return entry.glob.empty() && written_link(entry.path, base.written).empty();
+    };
     for (const PolicyEntry& entry : entries_of("allowRead", policy.allow_read, base))
-        if (entry.glob.empty()) base.kernel.allow_read(entry.path.place);
+        if (names_itself(entry)) base.kernel.allow_read(entry.path.place);
     for (const PolicyEntry& entry : entries_of("allowWrite", policy.allow_write, base))
-        if (entry.glob.empty()) base.kernel.allow_write(entry.path.place);
+        if (names_itself(entry)) base.kernel.allow_write(entry.path.place);
 }
 
 struct Lists {
@@ -172,28 +176,37 @@ struct Lists {
     std::vector<PolicyEntry> deny_write;
 };
 
-void add_grants(const FilesystemPolicy& policy, const PathBase& base, PolicyRules& rules) {
-    using Take = void (PolicyRules::*)(const PolicyEntry&);
-    const auto take = [&](Access access, const char* key, const std::vector<PathPattern>& list, Take each) {
-        for (const PolicyEntry& entry : without_globs(access, entries_of(key, list, base), base, rules))
-            (rules.*each)(entry);
+/// Returns what is to be granted for reading by links that a command may have made.
+std::vector<PolicyEntry> add_grants(const FilesystemPolicy& policy, const PathBase& base, PolicyRules& rules) {
+    const auto entries = [&](Access access, const char* key, const std::vector<PathPattern>& list) {
+        return without_globs(access, entries_of(key, list, base), base, rules);
     };
     const std::vector<PathPattern> devices(policy.devices.begin(), policy.devices.end());
-    take(Access::private_write, "devices", devices, &PolicyRules::grant_device);
-    take(Access::allow_write, "allowWrite", policy.allow_write, &PolicyRules::allow_write);
-    take(Access::allow_read, "allowRead", policy.allow_read, &PolicyRules::allow_read);
+    for (const PolicyEntry& entry : entries(Access::private_write, "devices", devices)) rules.grant_device(entry);
+    for (const PolicyEntry& entry : entries(Access::allow_write, "allowWrite", policy.allow_write))
+        rules.allow_write(entry);
+    std::vector<PolicyEntry> by_link;
+    for (PolicyEntry& entry : entries(Access::allow_read, "allowRead", policy.allow_read)) {
+        if (written_link(entry.path, base.written).empty())
+            rules.allow_read(entry);
+        else
+            by_link.push_back(std::move(entry));
+    }
+    return by_link;
 }
 
 PolicyRules rules_of(const FilesystemPolicy& policy, const PathBase& base) {
-    PolicyRules rules(policy, base.written, base.facts);
+    PolicyRules rules(policy, base.written, base.wider, base.facts);
     rules.found.tmp = resolve_tmp(base.facts);
-    add_grants(policy, base, rules);
+    const std::vector<PolicyEntry> by_link = add_grants(policy, base, rules);
     rules.allow_git_worktrees();
     rules.deny_kernel_mounts(base.kernel);
     Lists denied{entries_of("denyRead", policy.deny_read, base), entries_of("denyWrite", policy.deny_write, base)};
     const MountAliases aliases(base.mounts, base.facts);
     for (std::vector<PolicyEntry>* list : {&denied.deny_read, &denied.deny_write})
         add_alias_denials(*list, aliases, base.facts, rules);
+    rules.keep_read_denials();
+    for (const PolicyEntry& entry : by_link) rules.allow_read_by_link(entry, denied.deny_read);
     for (const PolicyEntry& entry : denied.deny_read) rules.deny_read(entry);
     for (const PolicyEntry& entry : denied.deny_write) rules.deny_write(entry);
     rules.deny_mandatory(base.kernel.hidden, aliases);
@@ -259,15 +272,38 @@ void compile_network(const NetworkPolicy& policy, CompiledPolicy& result) {
     for (std::string& warning : result.domains.warnings()) result.warnings.push_back(std::move(warning));
 }
 
+/// Where commands write, of this session and of those that it comes from.
+std::vector<std::string> written_places(const SandboxPolicy& policy, const PathBase& base) {
+    std::vector<std::string> written;
+    if (base.wider) written = base.wider->written;
+    for (const PolicyEntry& root : entries_of("allowWrite", policy.filesystem.allow_write, base))
+        written.push_back(root.path.place);
+    return written;
+}
+
+/// The way to the workspace, as the host names it, may lead through what commands write.
+void follow_workspace(const ResolvedPath& path, PathBase& base) {
+    if (base.wider && base.wider->plan.workspace != path.place)
+        throw Error(Errc::sandbox_policy_conflict, "the workspace " + base.wider->plan.workspace + " leads to " +
+                                                       path.place + " now; make a session of its own there");
+    if (const std::string link = planted_link(path, base.roots); !link.empty())
+        throw Error(Errc::invalid_sandbox_config, "the workspace leads to " + path.place + " by the link " + link +
+                                                      ", which a command may have made; name " + path.place + " itself");
+    for (const std::string& link : path.passed)
+        if (!written_link({path.place, path.fact, {link}}, base.roots).empty()) base.passed.push_back(link);
+}
+
 }  // namespace
 
 CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace, std::string_view home,
-                       const PathFacts& facts, std::string_view bin_shell) {
+                       const PathFacts& facts, std::string_view bin_shell, const CompiledPolicy* wider) {
     check_supported(policy);
-    PathBase base{resolve_workspace(workspace, facts), home, bin_shell, facts, {}, {}, {}};
-    base.written = {base.workspace, resolve_tmp(facts)};
-    for (const PolicyEntry& root : entries_of("allowWrite", policy.filesystem.allow_write, base))
-        base.written.push_back(root.path.place);
+    const ResolvedPath start = resolve_workspace(workspace, facts);
+    PathBase base{start.place, {}, home, bin_shell, facts, {}, {}, {}, {}, wider};
+    base.roots = written_places(policy, base);
+    follow_workspace(start, base);
+    base.written = base.roots;
+    base.written.insert(base.written.end(), {base.workspace, resolve_tmp(facts)});
     base.mounts = parse_mount_table(facts.mount_table());
     base.kernel = find_kernel_mounts(base.mounts, facts);
     if (!policy.filesystem.disabled) leave_named_kernel_mounts(policy.filesystem, base);
@@ -284,6 +320,11 @@ CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace, 
     else
         compile_filesystem(policy, base, sockets, result);
     compile_network(policy.network, result);
+    result.written = std::move(base.roots);
+    result.written.push_back(base.workspace);
+    const std::vector<std::string> roots = result.plan.rules.writable_roots();
+    result.written.insert(result.written.end(), roots.begin(), roots.end());
+    sort_unique(result.written);
     for (const PolicyEntry& entry :
          entries_of("gitSafeDirectories", policy.filesystem.git_safe_directories, base))
         result.git_safe_directories.push_back(entry.path.place);
