@@ -2,7 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "process/escaped.hpp"
+#include "core/escaped.hpp"
 
 namespace sandpipe::detail {
 namespace {

@@ -63,6 +63,7 @@ class CellSession final : public detail::Session,
     }
     [[nodiscard]] bool denials_complete() const noexcept override { return denials_complete_; }
     [[nodiscard]] const std::vector<std::string>& notices() const noexcept override { return notices_; }
+    [[nodiscard]] std::string hidden_hint(const std::string& path) const override;
     [[nodiscard]] bool closed() const noexcept override { return closed_; }
     void command_ended() override;
 
@@ -89,6 +90,7 @@ class CellSession final : public detail::Session,
     const SessionEnvironment environment_;
     const std::string workspace_;
     const std::shared_ptr<const wire::AccessRules> rules_;
+    const std::string tmp_;  ///< where it has a /tmp of its own; empty: nowhere
     const std::vector<std::string> roots_;
     const std::shared_ptr<const detail::StreamPlaces> stream_places_;
     const bool denials_complete_;

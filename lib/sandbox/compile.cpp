@@ -7,6 +7,7 @@
 
 #include "alias_denials.hpp"
 #include "check_supported.hpp"
+#include "core/escaped.hpp"
 #include "execute_rules.hpp"
 #include "glob_search.hpp"
 #include "mount_layout.hpp"
@@ -15,6 +16,7 @@
 #include "path_pattern.hpp"
 #include "policy_entries.hpp"
 #include "policy_rules.hpp"
+#include "policy_schema.hpp"
 #include "resolved_path.hpp"
 #include "unix_socket_grants.hpp"
 #include "wire/proxy_ports.hpp"
@@ -134,6 +136,16 @@ void deny_globs(Access access, const std::vector<PolicyEntry>& entries, const Pa
     rules.fold_warnings(warnings);
 }
 
+/// A place below that is shown again needs the directory itself as a way to it.
+bool is_shown_within(const wire::AccessRules& rules, const std::string& directory) {
+    bool shown = false;
+    rules.visit_below(directory, [&](const wire::AccessRule& rule) {
+        const bool lifts = rule.access == Access::allow_read && rules.read(rule.place).allowed;
+        shown = shown || (lifts && !wire::relative_to(directory, rule.place).empty());
+    });
+    return shown;
+}
+
 /// A workspace in the host's /tmp is shown though nobody granted it, unless the policy denies it.
 void show_workspace(const std::string& workspace, PolicyRules& rules) {
     MountInput& found = rules.found;
@@ -142,7 +154,7 @@ void show_workspace(const std::string& workspace, PolicyRules& rules) {
         found.rules.add({Access::allow_read, workspace, "the workspace", {}, false});
         found.places[workspace] = true;
     }
-    if (view == View::masked)
+    if (view == View::masked && !is_shown_within(found.rules, workspace))
         rules.warn("no command can start in the workspace " + workspace + ": " +
                    found.rules.read(workspace).rule + " denies it; allowRead would lift that");
 }
@@ -265,6 +277,15 @@ void compile_filesystem(const SandboxPolicy& policy, const PathBase& base,
     result.create_directories = std::move(rules.create_directories);
 }
 
+/// Whoever wrote rules beside the switch may take them for enforced.
+void warn_of_void_rules(const SandboxPolicy& policy, std::vector<std::string>& warnings) {
+    std::string keys;
+    for (const PolicyKey& key : policy_keys())
+        if (key.paths && key.name != "gitSafeDirectories" && !key.paths(policy)->empty())
+            keys += (keys.empty() ? "" : ", ") + key.dotted();
+    if (!keys.empty()) warnings.push_back("filesystem.disabled is true, so these grant and deny nothing: " + keys);
+}
+
 void compile_network(const NetworkPolicy& policy, CompiledPolicy& result) {
     result.plan.own_network = !policy.disabled;
     result.domains = DomainRules(policy);
@@ -315,10 +336,12 @@ CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace, 
         unix_sockets_of(policy.network.allow_unix_sockets, base, result.warnings);
     for (const PolicyEntry& entry : sockets) result.plan.unix_sockets.push_back(entry.path.place);
     sort_unique(result.plan.unix_sockets);
-    if (policy.filesystem.disabled)
+    if (policy.filesystem.disabled) {
         result.plan.mounts = mounts_without_rules(base.kernel);
-    else
+        warn_of_void_rules(policy, result.warnings);
+    } else {
         compile_filesystem(policy, base, sockets, result);
+    }
     compile_network(policy.network, result);
     result.written = std::move(base.roots);
     result.written.push_back(base.workspace);
@@ -330,6 +353,7 @@ CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace, 
         result.git_safe_directories.push_back(entry.path.place);
     sort_unique(result.git_safe_directories);
     sort_unique(result.create_directories);
+    for (std::string& warning : result.warnings) warning = detail::one_line(warning);
     sort_unique(result.warnings);
     return result;
 }

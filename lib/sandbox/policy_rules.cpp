@@ -27,9 +27,12 @@ void check_can_be_writable(const PolicyEntry& entry) {
     const std::string& place = entry.path.place;
     if (wire::holds(kDev, place))
         refuse(entry, place + " is in /dev; grant device nodes by filesystem.devices");
-    if (place == "/" || wire::holds(kProc, place) || wire::holds(kSys, place))
-        refuse(entry,
-               place + " cannot be made writable; accepted: places other than /, /proc, /sys and below them");
+    if (place == "/" || wire::holds(kProc, place) || wire::holds(kSys, place)) {
+        const bool is_workspace = entry.rule == "allowWrite .";
+        refuse(entry, (is_workspace ? "the workspace " : "") + place +
+                          " cannot be made writable; accepted: places other than /, /proc, /sys and below them" +
+                          (is_workspace ? ". Name another workspace, or a policy without this entry" : ""));
+    }
     if (entry.path.fact.kind == PathKind::unreachable)
         refuse(entry, quoted(entry.absolute) + " cannot be looked at: " + reason_of(entry.path));
 }
@@ -192,9 +195,11 @@ void PolicyRules::deny_in_dev(Access access, const PolicyEntry& entry) {
         if (wire::holds(place, device))
             throw Error(Errc::sandbox_policy_conflict,
                         entry.where + " denies " + device + ", which filesystem.devices grants");
+    const bool own = place == kDev || is_own_device(place);
+    if (own && entry.path.passed.empty())
+        refuse(entry, place + " is the session's own and cannot be denied; accepted: other places");
     protect_way(entry.path, entry.rule);
-    if (place == kDev || is_own_device(place))
-        return warn(entry.where + ": " + place + " is the session's own and not denied");
+    if (own) return warn(entry.where + ": " + place + " is the session's own and not denied");
     found.rules.add({access, place, entry.rule, {}, false});
 }
 
