@@ -8,6 +8,7 @@
 
 #include "launcher/confine.hpp"
 #include "launcher/failure.hpp"
+#include "launcher/granted_programs.hpp"
 #include "launcher/host_tree.hpp"
 #include "launcher/masks.hpp"
 #include "launcher/namespaces.hpp"
@@ -22,6 +23,7 @@ struct Confinement {
     unique_fd inner_ruleset;  ///< Landlock domain of the commands, nested in it
     Masks masks;              ///< for the cell, whose mount namespace they belong to
     HostTree host;            ///< for the inits; empty if the plan does not enforce the file system
+    GrantedPrograms programs; ///< for the inits
     unique_fd session_file;   ///< a memfd that the session's supervisors lock, and keep its sockets in
     std::vector<sock_filter> filter;  ///< the commands' seccomp program, notifications included
     std::vector<unique_fd> listeners;  ///< of the plan's proxy ports, until the host has them

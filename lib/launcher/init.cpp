@@ -40,6 +40,7 @@ class Init {
           supervisor_(plan, [this](const wire::Denied& denied) { return report(denied); },
                       {confinement.facts.addfd_send, confinement.facts.wait_killable},
                       confinement.session_file.get(), number) {
+        supervisor_.know(confinement.programs);
         settings_.open_files = open_files;
         settings_.own_session = true;
         settings_.confine = &confine_;

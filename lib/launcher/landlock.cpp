@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "launcher/directory_of.hpp"
 #include "launcher/mounts.hpp"
 #include "sys/kernel.hpp"
 #include "sys/raw_syscall.hpp"
@@ -104,7 +105,7 @@ Outcome grant_step(const wire::SessionPlan& plan, const wire::MountOp& op, std::
 }
 
 /// What was removed since the plan was made cannot be executed either.
-Outcome grant_execution(const wire::SessionPlan& plan, const Confinement& confinement) {
+Outcome grant_execution(const wire::SessionPlan& plan, Confinement& confinement) {
     for (const wire::AccessRule& rule : plan.rules.all()) {
         if (rule.access != wire::Access::allow_execute) continue;
         unique_fd place;
@@ -112,6 +113,8 @@ Outcome grant_execution(const wire::SessionPlan& plan, const Confinement& confin
         if (error == -ENOENT) continue;
         if (error == 0) error = add_rule(confinement.inner_ruleset.get(), place.get(), sys::kLandlockExecute);
         if (error < 0) return fail(Stage::landlock, -error, rule.place);
+        // Below a listed directory any file is a program.
+        if (!plan.rules.execute(directory_of(rule.place)).allowed) confinement.programs.add(rule.place, place.get());
     }
     return {};
 }

@@ -171,9 +171,17 @@ Answer Supervisor::answer(const NotifiedCall& row, const seccomp_notif& notifica
     // matter.
     if (!has_own_root(caller)) return unreadable(row, -EACCES);
     if (std::optional<Answer> earlier = interrupted_.take_done(notification, call)) return std::move(*earlier);
-    if (is_only_judged(plan_.rules, call))
-        return answer_call(plan_.rules, repositories_, foreign_files_, caller, call, [] { return true; });
-    return answer_under_lock(caller, call, notification.id);
+    if (!is_only_judged(plan_.rules, call)) return answer_under_lock(caller, call, notification.id);
+    Answer judged = answer_call(plan_.rules, repositories_, foreign_files_, caller, call, [] { return true; });
+    if (row.act == Act::execute) deny_replaced(judged);
+    return judged;
+}
+
+/// The rules let it run, and Landlock will not.
+void Supervisor::deny_replaced(Answer& answer) const {
+    const bool proceeds = answer.judgement.decision == Decision::proceed;
+    if (proceeds && programs_ && programs_->is_replaced(answer.resolved))
+        answer.judgement = {Decision::deny, EACCES, "allowExecute (another file than when the session began)"};
 }
 
 Answer Supervisor::answer_under_lock(const Caller& caller, const Call& call, std::uint64_t cookie) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/granted_programs.hpp"
 #include "launcher/interrupted_calls.hpp"
 #include "launcher/new_repositories.hpp"
 #include "launcher/session_lock.hpp"
@@ -54,6 +55,8 @@ class Supervisor {
 
     /// What a new command's standard streams are, as far as it is not the session's.
     void expect_foreign(ForeignFiles files) { foreign_files_ = std::move(files); }
+    /// Where only listed programs run. They must outlive it.
+    void know(const GrantedPrograms& programs) { programs_ = &programs; }
     /// A new command's listener. What was pending for the last one is forgotten.
     void attach(unique_fd listener);
     /// The command and all it left are gone.
@@ -93,6 +96,7 @@ class Supervisor {
     [[nodiscard]] Answer answer(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller,
                                 Call& call);
     [[nodiscard]] Answer answer_under_lock(const Caller& caller, const Call& call, std::uint64_t cookie);
+    void deny_replaced(Answer& answer) const;
     [[nodiscard]] bool has_own_root(const Caller& caller) const;
     [[nodiscard]] bool is_valid(std::uint64_t cookie) const;
     [[nodiscard]] int hand_over(std::uint64_t cookie, const Call& call, const Answer& answer);
@@ -113,6 +117,7 @@ class Supervisor {
     SessionLock lock_;
     NewRepositories repositories_;
     ForeignFiles foreign_files_;
+    const GrantedPrograms* programs_ = nullptr;
     SocketRegistry registry_;
     SocketSupervisor sockets_;
     WaitingOpens opens_;

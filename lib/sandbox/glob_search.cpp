@@ -41,7 +41,7 @@ class GlobSearch {
     };
 
     void search(std::string place, std::vector<std::size_t> wanted) {
-        if (facts_.look(place).kind != PathKind::directory) return;
+        if (is_passed_over(place) || facts_.look(place).kind != PathKind::directory) return;
         top_ = place;
         std::vector<Directory> ahead;
         ahead.push_back({std::move(place), std::move(wanted)});
@@ -67,7 +67,8 @@ class GlobSearch {
     }
 
     [[nodiscard]] bool is_passed_over(const std::string& path) const {
-        return std::find(passed_over_.begin(), passed_over_.end(), path) != passed_over_.end();
+        return std::any_of(passed_over_.begin(), passed_over_.end(),
+                           [&](const std::string& place) { return wire::holds(place, path); });
     }
 
     bool looks_deeper(std::size_t query, const std::string& path, PathKind kind) {

@@ -15,10 +15,10 @@ namespace sandpipe {
 namespace {
 
 // By their names in /proc/filesystems.
-constexpr std::array<std::string_view, 17> kHidden{
-    "proc",     "sysfs",       "debugfs", "tracefs", "securityfs", "configfs",  "bpf",    "pstore", "efivarfs",
-    "fusectl",  "binfmt_misc", "mqueue",  "nfsd",    "rpc_pipefs", "selinuxfs", "resctrl", "smackfs"};
-constexpr std::array<std::string_view, 3> kReadOnly{"cgroup", "cgroup2", "cpuset"};
+constexpr std::array<std::string_view, 16> kHidden{
+    "proc",    "sysfs",       "debugfs", "tracefs", "securityfs", "configfs", "bpf",     "pstore",
+    "efivarfs", "fusectl", "binfmt_misc", "mqueue", "nfsd", "selinuxfs", "smackfs", "resctrl"};
+constexpr std::array<std::string_view, 4> kReadOnly{"cgroup", "cgroup2", "cpuset", "rpc_pipefs"};
 
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& types, const std::string& type) {

@@ -13,7 +13,7 @@ namespace sandpipe {
 /// chroot. Root could write there by the files' modes, without any capability, and everybody sees the host's processes.
 struct KernelMounts {
     std::vector<std::string> hidden;     ///< processes, settings and insides of the kernel
-    std::vector<std::string> read_only;  ///< control groups, in which programs look for their limits
+    std::vector<std::string> read_only;  ///< control groups, where programs look for their limits, and the like
 
     /// A mount that a policy grants by the name of its point is shown, and stays read-only.
     void allow_read(const std::string& place);

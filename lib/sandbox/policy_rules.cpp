@@ -229,6 +229,8 @@ void PolicyRules::deny_kernel_mounts(const KernelMounts& kernel) {
             if (is_shown(place)) add(access, {place, facts_.look(place), {}}, "the host's kernel, mounted at " + place);
     };
     deny_all(Access::deny_read, kernel.hidden);
+    // What allowRead shows of it is not meant to be written.
+    deny_all(Access::deny_write, kernel.hidden);
     deny_all(Access::deny_write, kernel.read_only);
 }
 

@@ -130,6 +130,22 @@ TEST_F(Execute, WhatIsListedInTheWorkspaceRuns) {
     EXPECT_EQ(with_shell.sh("./script").out, "script\n");
 }
 
+// For the kernel a listed program is a file and not a name.
+TEST_F(Execute, AListedFileThatIsReplacedIsNoneAndSaysSo) {
+    ignore_below("w");
+    host("cp /bin/true w/tool; cp /bin/true w/evil; cp /bin/true w/dir/tool; cp /bin/true w/dir/evil");
+    Session session = open(only({"tool", "/bin/mv", "/bin/cp", "dir", "dir/tool"}));
+    bool warned = false;
+    for (const std::string& warning : session.warnings())
+        warned = warned || warning == "allowExecute dir: commands can write " + at("w/dir") + ", and so execute any program";
+    EXPECT_TRUE(warned);
+    EXPECT_EQ(session.sh("./tool && dir/tool").code(), 0);
+    EXPECT_EQ(session.sh("/bin/cp evil tool && ./tool && /bin/mv dir/evil dir/tool && dir/tool").code(), 0);
+    const Ran ran = session.sh("/bin/mv evil tool && ./tool");
+    EXPECT_EQ(ran.code(), 126) << ran.err;
+    EXPECT_EQ(ran.denied(), std::vector<std::string>{"exec " + at("w/tool") + " EACCES"});
+}
+
 TEST_F(Execute, AScriptNeedsItsInterpreterToo) {
     host(
         "printf '#!/bin/sh\\necho script\\n' > w/script; printf '#!%s -x\\n' \"$PWD/w/script\" > w/nested; chmod 755 "

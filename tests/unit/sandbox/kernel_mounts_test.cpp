@@ -79,6 +79,12 @@ TEST(KernelMounts, WhatIsNamedIsShown) {
     EXPECT_FALSE(made.plan.rules.write("/w/ch/proc/sys").allowed);
     EXPECT_TRUE(made.plan.rules.write("/w/cg/mine").allowed);
     EXPECT_FALSE(made.plan.rules.read("/srv/proc/1").allowed);
+    policy.allow_write = {".", "ch/proc", "ch/proc/sys"};
+    policy.allow_read = {"ch/proc/sys"};
+    const CompiledPolicy within = planned_with(policy, chroots());
+    EXPECT_TRUE(within.plan.rules.read("/w/ch/proc/sys/x").allowed);
+    EXPECT_FALSE(within.plan.rules.write("/w/ch/proc/sys/x").allowed);
+    EXPECT_FALSE(within.plan.rules.write("/w/ch/proc/status").allowed);
 }
 
 TEST(KernelMounts, NoGlobGrantsThem) {
