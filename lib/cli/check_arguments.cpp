@@ -53,10 +53,10 @@ class ArgumentCheck {
   private:
     std::size_t take_word(const std::string& word) const {
         if (takes_words_) return 1;
-        refuse("\"" + word + "\" is no option of sandpipe " + command_of(app_) +
-               (app_.get_option_no_throw("-c") ? "; a program and its arguments stand after --, a LINE for the shell is one"
-                                                 " word after -c"
-                                               : "; a program and its arguments stand after --"));
+        std::string text = "\"" + word + "\" is no option of sandpipe " + command_of(app_) +
+                           "; a program and its arguments stand after --";
+        if (app_.get_option_no_throw("-c")) text += ", a LINE for the shell is one word after -c";
+        refuse(text);
     }
 
     [[noreturn]] void unknown(const std::string& name) const {

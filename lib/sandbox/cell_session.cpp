@@ -69,8 +69,9 @@ wire::EnforcementFacts facts_from(const std::optional<Answer>& in_time, bool wea
 /// A list of denials that looks complete and is not would mislead.
 std::vector<std::string> notices_of(const wire::EnforcementFacts& facts, const wire::SessionPlan& plan) {
     std::vector<std::string> notices = describe(facts.given_up);
-    const auto tells = [](const wire::GivenUp& given) { return given.mechanism == "denials" || given.mechanism == "proc"; };
-    const bool told = std::any_of(facts.given_up.begin(), facts.given_up.end(), tells);
+    const bool told = std::any_of(facts.given_up.begin(), facts.given_up.end(), [](const wire::GivenUp& given) {
+        return given.mechanism == "denials" || given.mechanism == "proc";
+    });
     if (plan.rules.enabled && !facts.denials && !told)
         notices.emplace_back("denials are partial: refused calls fail, but this machine does not let them be reported");
     return notices;

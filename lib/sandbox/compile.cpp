@@ -217,7 +217,7 @@ PolicyRules rules_of(const FilesystemPolicy& policy, const PathBase& base) {
     const MountAliases aliases(base.mounts, base.facts);
     for (std::vector<PolicyEntry>* list : {&denied.deny_read, &denied.deny_write})
         add_alias_denials(*list, aliases, base.facts, rules);
-    rules.keep_read_denials();
+    rules.keep_denials();
     for (const PolicyEntry& entry : by_link) rules.allow_read_by_link(entry, denied.deny_read);
     for (const PolicyEntry& entry : denied.deny_read) rules.deny_read(entry);
     for (const PolicyEntry& entry : denied.deny_write) rules.deny_write(entry);
@@ -309,7 +309,7 @@ void follow_workspace(const ResolvedPath& path, PathBase& base) {
                                                        path.place + " now; make a session of its own there");
     if (const std::string link = planted_link(path, base.roots); !link.empty())
         throw Error(Errc::invalid_sandbox_config, "the workspace leads to " + path.place + " by the link " + link +
-                                                      ", which a command may have made; name " + path.place + " itself");
+                                                      ", which a command may have made; name that place itself");
     for (const std::string& link : path.passed)
         if (!written_link({path.place, path.fact, {link}}, base.roots).empty()) base.passed.push_back(link);
 }

@@ -16,10 +16,10 @@ struct WideSession {
     std::string bin_shell;
 };
 
-/// The policy that allows what both `wide` and `asked` allow. What `asked` grants beyond `wide` is no mistake that could
-/// be passed over: throws `Error` E_SANDBOX_POLICY_CONFLICT naming the entry and what stands against it. Where its
-/// paths lead is looked up as it is now; commands of the wide session may change that before the policy is compiled,
-/// so compile() gets the wide session as well.
+/// The policy that allows what both `wide` and `asked` allow. What `asked` grants beyond `wide` is no mistake that
+/// could be passed over: throws `Error` E_SANDBOX_POLICY_CONFLICT naming the entry and what stands against it. Where
+/// its paths lead is looked up as it is now; commands of the wide session may change that before the policy is
+/// compiled, so compile() gets the wide session as well.
 [[nodiscard]] SandboxPolicy narrow_policy(const WideSession& wide, const SandboxPolicy& asked);
 
 }  // namespace sandpipe

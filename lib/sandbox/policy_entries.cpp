@@ -14,18 +14,6 @@ bool stands_in_workspace(std::string_view path) {
     return !path.starts_with('/') && path != "~" && !path.starts_with("~/");
 }
 
-PolicyEntry entry_of(const std::string& key, std::size_t index, const PathPattern& pattern,
-                     const std::string& path, const PathBase& base) {
-    PolicyEntry entry;
-    entry.where = "filesystem." + key + "[" + std::to_string(index) + "]";
-    entry.rule = key + " " + pattern.path;
-    entry.absolute = absolute_path(path, base.workspace, base.home, entry.where);
-    entry.path = resolve_path(entry.absolute, base.facts);
-    if (stands_in_workspace(path))
-        entry.path.passed.insert(entry.path.passed.begin(), base.passed.begin(), base.passed.end());
-    return entry;
-}
-
 /// Takes "/name" off the beginning, however many slashes and dots stand there.
 bool take_name(std::string_view& rest, std::string_view name) {
     std::string_view after = rest;
@@ -44,6 +32,19 @@ bool take_own_cwd(std::string_view& path) {
     if (!own || !take_name(rest, "cwd")) return false;
     path = rest;
     return true;
+}
+
+PolicyEntry entry_of(const std::string& key, std::size_t index, const PathPattern& pattern,
+                     const std::string& path, const PathBase& base) {
+    PolicyEntry entry;
+    entry.where = "filesystem." + key + "[" + std::to_string(index) + "]";
+    entry.rule = key + " " + pattern.path;
+    entry.absolute = absolute_path(path, base.workspace, base.home, entry.where);
+    entry.path = resolve_path(entry.absolute, base.facts);
+    std::string_view rest = path;
+    if (stands_in_workspace(path) || take_own_cwd(rest))
+        entry.path.passed.insert(entry.path.passed.begin(), base.passed.begin(), base.passed.end());
+    return entry;
 }
 
 }  // namespace

@@ -83,8 +83,8 @@ bool PolicyRules::leads_astray(const PolicyEntry& entry) {
 
 bool PolicyRules::exceeds(Access access, const PolicyEntry& entry) {
     if (!wider_ || has_grant(*wider_, access, entry.path.place)) return false;
-    warn(entry.where + ": " + quoted(entry.absolute) + " is not granted: the session that this one comes from has not " +
-         entry.path.place);
+    warn(entry.where + ": " + quoted(entry.absolute) +
+         " is not granted: the session that this one comes from has not " + entry.path.place);
     return true;
 }
 
@@ -234,10 +234,11 @@ void PolicyRules::deny_kernel_mounts(const KernelMounts& kernel) {
     deny_all(Access::deny_write, kernel.read_only);
 }
 
-void PolicyRules::keep_read_denials() {
+void PolicyRules::keep_denials() {
     if (!wider_ || !wider_->plan.rules.enabled) return;
     for (const wire::AccessRule& rule : wider_->plan.rules.all()) {
-        if (rule.access != Access::deny_read || !rule.glob.empty()) continue;
+        const bool denies = rule.access == Access::deny_read || wire::denies_write(rule.access);
+        if (!denies || !rule.glob.empty()) continue;
         const PathFact fact = facts_.look(rule.place);
         found.rules.add(rule);
         if (fact.exists() && fact.kind != PathKind::symlink)

@@ -69,8 +69,9 @@ class PolicyRules {
     /// believed.
     void allow_git_worktrees();
     void deny_kernel_mounts(const KernelMounts& kernel);
-    /// What the wider session cannot read stays denied, wherever the policy's paths lead by now.
-    void keep_read_denials();
+    /// What the wider session cannot read or write stays denied, wherever the policy's paths lead by now, and whatever is
+    /// a root of its own by now.
+    void keep_denials();
     /// The table of mandatory_denies.hpp, in every root that allow_write has added, but not in what is `passed_over`.
     void deny_mandatory(const std::vector<std::string>& passed_over, const MountAliases& aliases);
 

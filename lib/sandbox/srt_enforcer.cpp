@@ -235,7 +235,8 @@ awaitable<std::shared_ptr<SandboxEnforcer>> make_session(std::shared_ptr<detail:
         environment.network = proxy_variables(compiled.domains, compiled.plan.filesystem_enforced);
     compiled.plan.allow_weaker = options.enable_weaker_nested_sandbox;
     CellStart start = co_await start_cell(core, compiled.plan, limit);
-    SessionFacts facts{make_report(start.facts, compiled.plan), std::move(compiled.warnings), std::move(origin.narrowing)};
+    SessionFacts facts{make_report(start.facts, compiled.plan), std::move(compiled.warnings),
+                       std::move(origin.narrowing)};
     std::vector<unique_fd> listeners = std::move(start.listeners);
     auto session =
         std::make_shared<CellSession>(core, std::move(start), compiled, std::move(environment));

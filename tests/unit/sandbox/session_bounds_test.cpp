@@ -63,6 +63,16 @@ TEST_F(SessionBounds, KeepDeniedReadsWhereverTheirPathsLeadByNow) {
     EXPECT_FALSE(result.plan.rules.read("/w/other/x").allowed);
 }
 
+TEST_F(SessionBounds, KeepWhatIsAlwaysDeniedInRootsBelow) {
+    facts_.directory("/w/.git/hooks").file("/w/.git/config").file("/w/.git/HEAD").directory("/w/.vscode");
+    wide_.filesystem.allow_write = {"."};
+    asked_.filesystem.allow_write = {".git", ".vscode"};
+    const wire::AccessRules rules = narrower(wide()).plan.rules;
+    EXPECT_TRUE(rules.write("/w/.git/index").allowed);
+    for (const char* place : {"/w/.git/hooks/x", "/w/.git/config", "/w/.vscode/x"})
+        EXPECT_FALSE(rules.write(place).allowed) << place;
+}
+
 TEST_F(SessionBounds, ARootInALinkedWorktreeGrantsNoOtherRepository) {
     facts_.directory("/w/wt").file_with("/w/wt/.git", "gitdir: /repo/.git/worktrees/wt\n");
     facts_.file_with("/repo/.git/worktrees/wt/gitdir", "/w/wt/.git\n")
