@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base64.hpp"
-#include "process/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace sandpipe::cli {
 namespace {

@@ -209,7 +209,8 @@ void CommandCore::on_started(const wire::Started& message) {
 }
 
 void CommandCore::on_start_failed(const wire::Failure& failure) {
-    const std::string hint = refused_by_ ? "the policy denies it: " + *refused_by_ : start_hint(failure, request_);
+    std::string hint = refused_by_ ? "the policy denies it: " + *refused_by_ : start_hint(failure, request_);
+    if (fields_.session) hint += hidden_hint(*fields_.session, failure, request_);
     fail_start({failure.stage, std::error_code(failure.error, std::generic_category()), failure.path, hint});
 }
 

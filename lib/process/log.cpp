@@ -4,7 +4,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "process/escaped.hpp"
+#include "core/escaped.hpp"
 
 namespace sandpipe::detail {
 namespace {

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "process/environment_snapshot.hpp"
-#include "process/escaped.hpp"
+#include "core/escaped.hpp"
 #include "process/helper_end.hpp"
 #include "process/launcher_process.hpp"
 #include "process/log.hpp"

@@ -47,6 +47,8 @@ class Session {
     [[nodiscard]] virtual bool denials_complete() const noexcept = 0;
     /// What this machine keeps it from enforcing: each command's stream begins with a Warning for each.
     [[nodiscard]] virtual const std::vector<std::string>& notices() const noexcept = 0;
+    /// Why commands may find nothing at `path` although the host has it; "" where there is no reason. Looks at no file.
+    [[nodiscard]] virtual std::string hidden_hint(const std::string& path) const = 0;
     [[nodiscard]] virtual bool closed() const noexcept = 0;
     /// One of its commands has ended, with all of its processes. On any thread.
     virtual void command_ended() = 0;

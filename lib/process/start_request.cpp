@@ -217,4 +217,13 @@ std::string start_hint(const wire::Failure& failure, const wire::StartCommand& r
     }
 }
 
+std::string hidden_hint(const Session& session, const wire::Failure& failure, const wire::StartCommand& request) {
+    if (failure.error != ENOENT) return {};
+    std::vector<std::string> places{failure.path};
+    if (failure.stage == Stage::program) places.insert(places.end(), request.programs.begin(), request.programs.end());
+    for (const std::string& place : places)
+        if (const std::string hint = session.hidden_hint(place); !hint.empty()) return "; " + hint;
+    return {};
+}
+
 }  // namespace sandpipe::detail

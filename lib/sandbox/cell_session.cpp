@@ -4,6 +4,7 @@
 
 #include <asio/post.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -13,6 +14,8 @@
 #include "process/timed_wait.hpp"
 #include "sandbox/cell_failure.hpp"
 #include "sandbox/given_up.hpp"
+#include "sandbox/mount_layout.hpp"
+#include "sandbox/own_places.hpp"
 #include "sandbox/path_facts.hpp"
 #include "sandbox/stream_place.hpp"
 #include "sys/descriptors.hpp"
@@ -63,6 +66,17 @@ wire::EnforcementFacts facts_from(const std::optional<Answer>& in_time, bool wea
     throw Error(Errc::sandbox_failed, "the sandbox's cell answered with a message of another protocol");
 }
 
+/// A list of denials that looks complete and is not would mislead.
+std::vector<std::string> notices_of(const wire::EnforcementFacts& facts, const wire::SessionPlan& plan) {
+    std::vector<std::string> notices = describe(facts.given_up);
+    const bool told = std::any_of(facts.given_up.begin(), facts.given_up.end(), [](const wire::GivenUp& given) {
+        return given.mechanism == "denials" || given.mechanism == "proc";
+    });
+    if (plan.rules.enabled && !facts.denials && !told)
+        notices.emplace_back("denials are partial: refused calls fail, but this machine does not let them be reported");
+    return notices;
+}
+
 }  // namespace
 
 awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, const wire::SessionPlan& plan,
@@ -70,7 +84,8 @@ awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, co
     sys::SocketPair pair;
     if (const int error = sys::make_socket_pair(pair); error < 0)
         throw Error(Errc::sandbox_failed,
-                    std::string("no socket for the sandbox's cell: ") + std::strerror(-error));
+                    std::string("no socket for the sandbox's cell: ") + std::strerror(-error) +
+                        "; see ulimit -n and ulimit -u");
     CellStart start;
     start.channel = PacketChannel::open(runtime->executor(), std::move(pair.first));
     std::vector<unique_fd> fds;
@@ -91,19 +106,27 @@ awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, co
 }
 
 CellSession::CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart start,
-                         const wire::SessionPlan& plan, SessionEnvironment environment)
+                         const CompiledPolicy& policy, SessionEnvironment environment)
     : runtime_(std::move(runtime)),
       channel_(std::move(start.channel)),
       // The helper's own image, by the one name that other processes of this user can execute wherever it came from.
       entrance_(std::make_shared<Entrance>(runtime_, "/proc/" + std::to_string(start.launcher) + "/exe")),
       environment_(std::move(environment)),
-      workspace_(plan.workspace),
-      rules_(std::make_shared<const wire::AccessRules>(plan.rules)),
+      workspace_(policy.plan.workspace),
+      rules_(std::make_shared<const wire::AccessRules>(policy.plan.rules)),
+      tmp_(policy.tmp),
       roots_(rules_->writable_roots()),
-      stream_places_(session_stream_places(rules_, workspace_)),
-      denials_complete_(start.facts.denials && plan.rules.enabled),
-      notices_(describe(start.facts.given_up)),
+      stream_places_(session_stream_places(rules_, policy.written)),
+      denials_complete_(start.facts.denials && policy.plan.rules.enabled),
+      notices_(notices_of(start.facts, policy.plan)),
       id_(runtime_->next_id()) {}
+
+std::string CellSession::hidden_hint(const std::string& path) const {
+    const bool in_tmp = !tmp_.empty() && (wire::holds(kTmp, path) || wire::holds(tmp_, path));
+    if (!in_tmp || path == kTmp || path == tmp_ || is_granted_within(*rules_, tmp_, path)) return {};
+    return "the session has a /tmp of its own, which shows what the host has there only where the policy grants it "
+           "(filesystem.allowRead)";
+}
 
 CellSession::~CellSession() {
     entrance_->close();

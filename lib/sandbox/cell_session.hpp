@@ -11,6 +11,7 @@
 
 #include "process/runtime_core.hpp"
 #include "process/session.hpp"
+#include "sandbox/compile.hpp"
 #include "sandbox/entrance.hpp"
 #include "sandbox/network/proxy_server.hpp"
 #include "sandbox/session_environment.hpp"
@@ -43,7 +44,7 @@ class CellSession final : public detail::Session,
                           public detail::RuntimeMember,
                           public std::enable_shared_from_this<CellSession> {
   public:
-    CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart start, const wire::SessionPlan& plan,
+    CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart start, const CompiledPolicy& policy,
                 SessionEnvironment environment);
     ~CellSession() override;
 
@@ -62,6 +63,7 @@ class CellSession final : public detail::Session,
     }
     [[nodiscard]] bool denials_complete() const noexcept override { return denials_complete_; }
     [[nodiscard]] const std::vector<std::string>& notices() const noexcept override { return notices_; }
+    [[nodiscard]] std::string hidden_hint(const std::string& path) const override;
     [[nodiscard]] bool closed() const noexcept override { return closed_; }
     void command_ended() override;
 
@@ -88,6 +90,7 @@ class CellSession final : public detail::Session,
     const SessionEnvironment environment_;
     const std::string workspace_;
     const std::shared_ptr<const wire::AccessRules> rules_;
+    const std::string tmp_;  ///< where it has a /tmp of its own; empty: nowhere
     const std::vector<std::string> roots_;
     const std::shared_ptr<const detail::StreamPlaces> stream_places_;
     const bool denials_complete_;

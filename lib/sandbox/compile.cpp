@@ -7,13 +7,16 @@
 
 #include "alias_denials.hpp"
 #include "check_supported.hpp"
+#include "core/escaped.hpp"
 #include "execute_rules.hpp"
 #include "glob_search.hpp"
 #include "mount_layout.hpp"
 #include "own_places.hpp"
+#include "planted_link.hpp"
 #include "path_pattern.hpp"
 #include "policy_entries.hpp"
 #include "policy_rules.hpp"
+#include "policy_schema.hpp"
 #include "resolved_path.hpp"
 #include "unix_socket_grants.hpp"
 #include "wire/proxy_ports.hpp"
@@ -48,7 +51,7 @@ void sort_unique(std::vector<T>& values) {
 }
 
 /// Commands start here, so it has to be there, and what a session has of its own would cover it.
-std::string resolve_workspace(std::string_view workspace, const PathFacts& facts) {
+ResolvedPath resolve_workspace(std::string_view workspace, const PathFacts& facts) {
     const auto refuse = [&](const std::string& text) {
         throw Error(Errc::invalid_sandbox_config, "the workspace \"" + std::string(workspace) + "\" " + text);
     };
@@ -57,7 +60,7 @@ std::string resolve_workspace(std::string_view workspace, const PathFacts& facts
     if (path.fact.kind != PathKind::directory) refuse("is not an existing directory");
     if (wire::holds(kDev, path.place) || wire::holds(kProc, path.place))
         refuse("is in " + path.place + ", and a session has its own /dev and /proc");
-    return std::move(path.place);
+    return path;
 }
 
 std::string resolve_tmp(const PathFacts& facts) {
@@ -133,6 +136,16 @@ void deny_globs(Access access, const std::vector<PolicyEntry>& entries, const Pa
     rules.fold_warnings(warnings);
 }
 
+/// A place below that is shown again needs the directory itself as a way to it.
+bool is_shown_within(const wire::AccessRules& rules, const std::string& directory) {
+    bool shown = false;
+    rules.visit_below(directory, [&](const wire::AccessRule& rule) {
+        const bool lifts = rule.access == Access::allow_read && rules.read(rule.place).allowed;
+        shown = shown || (lifts && !wire::relative_to(directory, rule.place).empty());
+    });
+    return shown;
+}
+
 /// A workspace in the host's /tmp is shown though nobody granted it, unless the policy denies it.
 void show_workspace(const std::string& workspace, PolicyRules& rules) {
     MountInput& found = rules.found;
@@ -141,7 +154,7 @@ void show_workspace(const std::string& workspace, PolicyRules& rules) {
         found.rules.add({Access::allow_read, workspace, "the workspace", {}, false});
         found.places[workspace] = true;
     }
-    if (view == View::masked)
+    if (view == View::masked && !is_shown_within(found.rules, workspace))
         rules.warn("no command can start in the workspace " + workspace + ": " +
                    found.rules.read(workspace).rule + " denies it; allowRead would lift that");
 }
@@ -161,10 +174,13 @@ void restrict_execution(const FilesystemPolicy& policy, const PathBase& base, Po
 
 void leave_named_kernel_mounts(const FilesystemPolicy& policy, PathBase& base) {
     if (base.kernel.hidden.empty() && base.kernel.read_only.empty()) return;
+    const auto names_itself = [&](const PolicyEntry& entry) {
+        return entry.glob.empty() && written_link(entry.path, base.written).empty();
+    };
     for (const PolicyEntry& entry : entries_of("allowRead", policy.allow_read, base))
-        if (entry.glob.empty()) base.kernel.allow_read(entry.path.place);
+        if (names_itself(entry)) base.kernel.allow_read(entry.path.place);
     for (const PolicyEntry& entry : entries_of("allowWrite", policy.allow_write, base))
-        if (entry.glob.empty()) base.kernel.allow_write(entry.path.place);
+        if (names_itself(entry)) base.kernel.allow_write(entry.path.place);
 }
 
 struct Lists {
@@ -172,28 +188,37 @@ struct Lists {
     std::vector<PolicyEntry> deny_write;
 };
 
-void add_grants(const FilesystemPolicy& policy, const PathBase& base, PolicyRules& rules) {
-    using Take = void (PolicyRules::*)(const PolicyEntry&);
-    const auto take = [&](Access access, const char* key, const std::vector<PathPattern>& list, Take each) {
-        for (const PolicyEntry& entry : without_globs(access, entries_of(key, list, base), base, rules))
-            (rules.*each)(entry);
+/// Returns what is to be granted for reading by links that a command may have made.
+std::vector<PolicyEntry> add_grants(const FilesystemPolicy& policy, const PathBase& base, PolicyRules& rules) {
+    const auto entries = [&](Access access, const char* key, const std::vector<PathPattern>& list) {
+        return without_globs(access, entries_of(key, list, base), base, rules);
     };
     const std::vector<PathPattern> devices(policy.devices.begin(), policy.devices.end());
-    take(Access::private_write, "devices", devices, &PolicyRules::grant_device);
-    take(Access::allow_write, "allowWrite", policy.allow_write, &PolicyRules::allow_write);
-    take(Access::allow_read, "allowRead", policy.allow_read, &PolicyRules::allow_read);
+    for (const PolicyEntry& entry : entries(Access::private_write, "devices", devices)) rules.grant_device(entry);
+    for (const PolicyEntry& entry : entries(Access::allow_write, "allowWrite", policy.allow_write))
+        rules.allow_write(entry);
+    std::vector<PolicyEntry> by_link;
+    for (PolicyEntry& entry : entries(Access::allow_read, "allowRead", policy.allow_read)) {
+        if (written_link(entry.path, base.written).empty())
+            rules.allow_read(entry);
+        else
+            by_link.push_back(std::move(entry));
+    }
+    return by_link;
 }
 
 PolicyRules rules_of(const FilesystemPolicy& policy, const PathBase& base) {
-    PolicyRules rules(policy, base.written, base.facts);
+    PolicyRules rules(policy, base.written, base.wider, base.facts);
     rules.found.tmp = resolve_tmp(base.facts);
-    add_grants(policy, base, rules);
+    const std::vector<PolicyEntry> by_link = add_grants(policy, base, rules);
     rules.allow_git_worktrees();
     rules.deny_kernel_mounts(base.kernel);
     Lists denied{entries_of("denyRead", policy.deny_read, base), entries_of("denyWrite", policy.deny_write, base)};
     const MountAliases aliases(base.mounts, base.facts);
     for (std::vector<PolicyEntry>* list : {&denied.deny_read, &denied.deny_write})
         add_alias_denials(*list, aliases, base.facts, rules);
+    rules.keep_denials();
+    for (const PolicyEntry& entry : by_link) rules.allow_read_by_link(entry, denied.deny_read);
     for (const PolicyEntry& entry : denied.deny_read) rules.deny_read(entry);
     for (const PolicyEntry& entry : denied.deny_write) rules.deny_write(entry);
     rules.deny_mandatory(base.kernel.hidden, aliases);
@@ -252,6 +277,15 @@ void compile_filesystem(const SandboxPolicy& policy, const PathBase& base,
     result.create_directories = std::move(rules.create_directories);
 }
 
+/// Whoever wrote rules beside the switch may take them for enforced.
+void warn_of_void_rules(const SandboxPolicy& policy, std::vector<std::string>& warnings) {
+    std::string keys;
+    for (const PolicyKey& key : policy_keys())
+        if (key.paths && key.name != "gitSafeDirectories" && !key.paths(policy)->empty())
+            keys += (keys.empty() ? "" : ", ") + key.dotted();
+    if (!keys.empty()) warnings.push_back("filesystem.disabled is true, so these grant and deny nothing: " + keys);
+}
+
 void compile_network(const NetworkPolicy& policy, CompiledPolicy& result) {
     result.plan.own_network = !policy.disabled;
     result.domains = DomainRules(policy);
@@ -259,15 +293,38 @@ void compile_network(const NetworkPolicy& policy, CompiledPolicy& result) {
     for (std::string& warning : result.domains.warnings()) result.warnings.push_back(std::move(warning));
 }
 
+/// Where commands write, of this session and of those that it comes from.
+std::vector<std::string> written_places(const SandboxPolicy& policy, const PathBase& base) {
+    std::vector<std::string> written;
+    if (base.wider) written = base.wider->written;
+    for (const PolicyEntry& root : entries_of("allowWrite", policy.filesystem.allow_write, base))
+        written.push_back(root.path.place);
+    return written;
+}
+
+/// The way to the workspace, as the host names it, may lead through what commands write.
+void follow_workspace(const ResolvedPath& path, PathBase& base) {
+    if (base.wider && base.wider->plan.workspace != path.place)
+        throw Error(Errc::sandbox_policy_conflict, "the workspace " + base.wider->plan.workspace + " leads to " +
+                                                       path.place + " now; make a session of its own there");
+    if (const std::string link = planted_link(path, base.roots); !link.empty())
+        throw Error(Errc::invalid_sandbox_config, "the workspace leads to " + path.place + " by the link " + link +
+                                                      ", which a command may have made; name that place itself");
+    for (const std::string& link : path.passed)
+        if (!written_link({path.place, path.fact, {link}}, base.roots).empty()) base.passed.push_back(link);
+}
+
 }  // namespace
 
 CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace, std::string_view home,
-                       const PathFacts& facts, std::string_view bin_shell) {
+                       const PathFacts& facts, std::string_view bin_shell, const CompiledPolicy* wider) {
     check_supported(policy);
-    PathBase base{resolve_workspace(workspace, facts), home, bin_shell, facts, {}, {}, {}};
-    base.written = {base.workspace, resolve_tmp(facts)};
-    for (const PolicyEntry& root : entries_of("allowWrite", policy.filesystem.allow_write, base))
-        base.written.push_back(root.path.place);
+    const ResolvedPath start = resolve_workspace(workspace, facts);
+    PathBase base{start.place, {}, home, bin_shell, facts, {}, {}, {}, {}, wider};
+    base.roots = written_places(policy, base);
+    follow_workspace(start, base);
+    base.written = base.roots;
+    base.written.insert(base.written.end(), {base.workspace, resolve_tmp(facts)});
     base.mounts = parse_mount_table(facts.mount_table());
     base.kernel = find_kernel_mounts(base.mounts, facts);
     if (!policy.filesystem.disabled) leave_named_kernel_mounts(policy.filesystem, base);
@@ -279,16 +336,24 @@ CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace, 
         unix_sockets_of(policy.network.allow_unix_sockets, base, result.warnings);
     for (const PolicyEntry& entry : sockets) result.plan.unix_sockets.push_back(entry.path.place);
     sort_unique(result.plan.unix_sockets);
-    if (policy.filesystem.disabled)
+    if (policy.filesystem.disabled) {
         result.plan.mounts = mounts_without_rules(base.kernel);
-    else
+        warn_of_void_rules(policy, result.warnings);
+    } else {
         compile_filesystem(policy, base, sockets, result);
+    }
     compile_network(policy.network, result);
+    result.written = std::move(base.roots);
+    result.written.push_back(base.workspace);
+    const std::vector<std::string> roots = result.plan.rules.writable_roots();
+    result.written.insert(result.written.end(), roots.begin(), roots.end());
+    sort_unique(result.written);
     for (const PolicyEntry& entry :
          entries_of("gitSafeDirectories", policy.filesystem.git_safe_directories, base))
         result.git_safe_directories.push_back(entry.path.place);
     sort_unique(result.git_safe_directories);
     sort_unique(result.create_directories);
+    for (std::string& warning : result.warnings) warning = detail::one_line(warning);
     sort_unique(result.warnings);
     return result;
 }

@@ -17,6 +17,8 @@
 
 namespace sandpipe {
 
+struct CompiledPolicy;
+
 /// One entry of a path list, resolved, with the words for speaking about it.
 struct PolicyEntry {
     std::string where;     ///< "filesystem.denyRead[2]", for errors and warnings
@@ -32,12 +34,17 @@ struct PolicyEntry {
 /// before denials.
 class PolicyRules {
   public:
-    /// `written`: the places in which commands of earlier sessions may have made links.
-    PolicyRules(const FilesystemPolicy& policy, std::vector<std::string> written, const PathFacts& facts)
-        : policy_(policy), written_(std::move(written)), facts_(facts) {}
+    /// `written`: the places in which commands of earlier sessions may have made links. `wider`: the session that this
+    /// one may only be narrower than; null: none.
+    PolicyRules(const FilesystemPolicy& policy, std::vector<std::string> written, const CompiledPolicy* wider,
+                const PathFacts& facts)
+        : policy_(policy), written_(std::move(written)), wider_(wider), facts_(facts) {}
 
     void allow_write(const PolicyEntry& entry);
     void allow_read(const PolicyEntry& entry);
+    /// An entry that leads by a link in a place where commands write: it lifts nothing of what is `denied`, or what the
+    /// rules deny already. All other grants come before.
+    void allow_read_by_link(const PolicyEntry& entry, const std::vector<PolicyEntry>& denied);
     void deny_read(const PolicyEntry& entry);
     void deny_write(const PolicyEntry& entry);
     void grant_device(const PolicyEntry& entry);
@@ -62,6 +69,9 @@ class PolicyRules {
     /// believed.
     void allow_git_worktrees();
     void deny_kernel_mounts(const KernelMounts& kernel);
+    /// What the wider session cannot read or write stays denied, wherever the policy's paths lead by now, and whatever is
+    /// a root of its own by now.
+    void keep_denials();
     /// The table of mandatory_denies.hpp, in every root that allow_write has added, but not in what is `passed_over`.
     void deny_mandatory(const std::vector<std::string>& passed_over, const MountAliases& aliases);
 
@@ -75,6 +85,8 @@ class PolicyRules {
     std::vector<std::string> warnings;
 
   private:
+    /// Whether the wider session has not what this would grant; then it is warned of and not granted.
+    [[nodiscard]] bool exceeds(wire::Access access, const PolicyEntry& entry);
     /// Whether a denied path leads, by a link that a command may have made, to what no policy can deny: that must not keep
     /// the session from starting. The link is protected then.
     bool is_void_by_link(const PolicyEntry& entry);
@@ -93,6 +105,7 @@ class PolicyRules {
 
     const FilesystemPolicy& policy_;
     const std::vector<std::string> written_;
+    const CompiledPolicy* const wider_;
     const PathFacts& facts_;
 };
 

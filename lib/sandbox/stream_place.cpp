@@ -14,10 +14,8 @@ using detail::StreamPlace;
 
 class SessionStreamPlaces final : public detail::StreamPlaces {
   public:
-    SessionStreamPlaces(std::shared_ptr<const wire::AccessRules> rules, const std::string& workspace)
-        : rules_(std::move(rules)), trees_(rules_->writable_roots()) {
-        trees_.push_back(workspace);
-    }
+    SessionStreamPlaces(std::shared_ptr<const wire::AccessRules> rules, std::vector<std::string> trees)
+        : rules_(std::move(rules)), trees_(std::move(trees)) {}
 
     [[nodiscard]] StreamPlace find(const std::string& path, bool writes) const override {
         return find_stream_place(path, writes, *rules_, trees_, HostPathFacts());
@@ -25,7 +23,7 @@ class SessionStreamPlaces final : public detail::StreamPlaces {
 
   private:
     const std::shared_ptr<const wire::AccessRules> rules_;
-    std::vector<std::string> trees_;
+    const std::vector<std::string> trees_;
 };
 
 bool is_in_any(std::string_view place, const std::vector<std::string>& trees) {
@@ -48,8 +46,8 @@ StreamPlace find_stream_place(std::string_view path, bool writes, const wire::Ac
 }
 
 std::shared_ptr<const detail::StreamPlaces> session_stream_places(std::shared_ptr<const wire::AccessRules> rules,
-                                                                   const std::string& workspace) {
-    return std::make_shared<const SessionStreamPlaces>(std::move(rules), workspace);
+                                                                   std::vector<std::string> trees) {
+    return std::make_shared<const SessionStreamPlaces>(std::move(rules), std::move(trees));
 }
 
 }  // namespace sandpipe

@@ -18,8 +18,8 @@ namespace sandpipe {
                                                     const wire::AccessRules& rules,
                                                     const std::vector<std::string>& trees, const PathFacts& facts);
 
-/// The same on this machine, for a session with these rules.
+/// The same on this machine, for a session with these rules. `trees`: CompiledPolicy::written.
 [[nodiscard]] std::shared_ptr<const detail::StreamPlaces> session_stream_places(
-    std::shared_ptr<const wire::AccessRules> rules, const std::string& workspace);
+    std::shared_ptr<const wire::AccessRules> rules, std::vector<std::string> trees);
 
 }  // namespace sandpipe

@@ -55,6 +55,11 @@ TEST_F(Tickets, AdmitOnce) {
     expect_refused(other, "leads to no sandbox any more");
 }
 
+TEST_F(Tickets, AreNotGivenOutWhereNobodyCouldListen) {
+    const ProgramResult result = run_program({test_program("crowded_host"), workspace()});
+    EXPECT_EQ(result.status, 0) << result.err;
+}
+
 TEST_F(Tickets, Expire) {
     constexpr auto kLifetime = 1500ms;
     set_ticket_lifetime(kLifetime);
