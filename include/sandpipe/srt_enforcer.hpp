@@ -58,7 +58,7 @@ class SandboxEnforcer : public BinarySandbox {
 };
 
 /// Makes a session. Where the policy names directories to search (globs, the always denied names), these are searched
-/// on the calling thread: some 0.2 s for 100,000 files. Throws `Error`: E_INVALID_SANDBOX_CONFIG for a wrong option
+/// on a thread of their own: some 0.2 s for 100,000 files. Throws `Error`: E_INVALID_SANDBOX_CONFIG for a wrong option
 /// or policy, E_SANDBOX_UNSUPPORTED_ENV where this machine cannot enforce the policy, E_SANDBOX_FAILED where a step
 /// failed.
 awaitable<std::shared_ptr<SandboxEnforcer>> srt_enforcer(Runtime& runtime, SrtEnforcerOptions options);

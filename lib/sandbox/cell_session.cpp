@@ -45,7 +45,9 @@ class AnswerWait final : public detail::TimedWait<Answer> {
         if (!answered) channel_->shut_down();
     }
 
-    [[nodiscard]] std::shared_ptr<AnswerWait> self() { return std::static_pointer_cast<AnswerWait>(shared_from_this()); }
+    [[nodiscard]] std::shared_ptr<AnswerWait> self() {
+        return std::static_pointer_cast<AnswerWait>(shared_from_this());
+    }
 
     const std::shared_ptr<PacketChannel> channel_;
 };
@@ -90,8 +92,8 @@ awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, co
     co_return start;
 }
 
-CellSession::CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart start,
-                         const wire::SessionPlan& plan, SessionEnvironment environment)
+CellSession::CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart start, const wire::SessionPlan& plan,
+                         SessionEnvironment environment)
     : runtime_(std::move(runtime)),
       channel_(std::move(start.channel)),
       // The helper's own image, by the one name that other processes of this user can execute wherever it came from.

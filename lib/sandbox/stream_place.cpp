@@ -48,7 +48,7 @@ StreamPlace find_stream_place(std::string_view path, bool writes, const wire::Ac
 }
 
 std::shared_ptr<const detail::StreamPlaces> session_stream_places(std::shared_ptr<const wire::AccessRules> rules,
-                                                                   const std::string& workspace) {
+                                                                  const std::string& workspace) {
     return std::make_shared<const SessionStreamPlaces>(std::move(rules), workspace);
 }
 
