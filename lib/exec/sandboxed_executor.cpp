@@ -81,8 +81,8 @@ constexpr std::string_view kLateWrap = "the sandbox had not wrapped it within st
 constexpr std::string_view kLateLook = "it had not been looked at within start_timeout: a file system hangs";
 
 BinaryExecResult too_late(const std::string& program, std::string_view why = kLateWrap) {
-    return not_started(
-        {Stage::wrap, std::make_error_code(std::errc::timed_out), program, std::string(why)}, Cause::not_started);
+    return not_started({Stage::wrap, std::make_error_code(std::errc::timed_out), program, std::string(why)},
+                       Cause::not_started);
 }
 
 /// The code where it is an error of the system or of this library, else that of a sandbox that failed.

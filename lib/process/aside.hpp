@@ -18,8 +18,8 @@ namespace sandpipe::detail {
 /// system call, and the event loop may be gone before it: `work` owns all that it uses.
 class AsideTask {
   public:
-    /// `ended` becomes readable when the thread is done. Where no thread can be had the work is done here and now, and
-    /// `ended` stays empty.
+    /// `ended` becomes readable when the thread is done. Where no thread can be had the work is done here and now,
+    /// and `ended` stays empty.
     [[nodiscard]] static std::shared_ptr<AsideTask> start(std::function<void()> work, unique_fd& ended);
 
     /// Then all that the work wrote can be read. A wait for `ended` may be over earlier (`wait_until_ready`).
@@ -39,8 +39,8 @@ class AsideTask {
     unique_fd done_;                    // its closing tells so to the loop
 };
 
-/// Runs `work` aside. Throws what it throws, and `Error` E_SANDBOX_FAILED with `late` if it takes longer than `limit`;
-/// then, and when the operation is cancelled, the thread is left to itself.
+/// Runs `work` aside. Throws what it throws, and `Error` E_SANDBOX_FAILED with `late` if it takes longer than
+/// `limit`; then, and when the operation is cancelled, the thread is left to itself.
 awaitable<void> run_aside(asio::any_io_executor executor, std::function<void()> work, std::chrono::nanoseconds limit,
                           std::string late);
 

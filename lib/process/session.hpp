@@ -19,8 +19,8 @@ struct StreamPlace {
     bool allowed = true;         ///< false: a link on the way leads to where commands may not send the host
 };
 
-/// Where the host may open what it names for a session's commands. Thread-safe, and may outlive the session: it looks at
-/// files, which may take any time.
+/// Where the host may open what it names for a session's commands. Thread-safe, and may outlive the session: it looks
+/// at files, which may take any time.
 class StreamPlaces {
   public:
     virtual ~StreamPlaces() = default;

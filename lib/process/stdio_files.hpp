@@ -15,8 +15,8 @@
 
 namespace sandpipe::detail {
 
-/// The files that an invocation names for its standard streams. `open` may take as long as a file system pleases, so it
-/// is for a thread that nobody waits for; the rest is for whoever made the object.
+/// The files that an invocation names for its standard streams. `open` may take as long as a file system pleases, so
+/// it is for a thread that nobody waits for; the rest is for whoever made the object.
 class StdioFiles {
   public:
     /// Absent: it names none.

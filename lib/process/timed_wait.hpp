@@ -47,7 +47,8 @@ class TimedWait : public std::enable_shared_from_this<TimedWait<T>> {
   protected:
     using Strand = asio::strand<asio::any_io_executor>;
 
-    explicit TimedWait(const asio::any_io_executor& executor) : strand_(asio::make_strand(executor)), timer_(strand_) {}
+    explicit TimedWait(const asio::any_io_executor& executor)
+        : strand_(asio::make_strand(executor)), timer_(strand_) {}
 
     [[nodiscard]] const Strand& strand() const noexcept { return strand_; }
 
@@ -58,21 +59,27 @@ class TimedWait : public std::enable_shared_from_this<TimedWait<T>> {
     /// Nobody waits any more: it came (`answered`), or it need not come.
     virtual void end(bool answered) = 0;
 
-    void finish(T value) { conclude([&] { done_.succeed(std::move(value)); }, true); }
-    void fail(std::exception_ptr error) { conclude([&] { done_.fail(std::move(error)); }, true); }
+    void finish(T value) {
+        conclude([&] { done_.succeed(std::move(value)); }, true);
+    }
+    void fail(std::exception_ptr error) {
+        conclude([&] { done_.fail(std::move(error)); }, true);
+    }
 
   private:
     void start(Completion<std::optional<T>> done, std::chrono::nanoseconds limit) {
         done_ = std::move(done);
         timer_.expires_at(later(Clock::now(), limit));
-        timer_.async_wait(asio::bind_executor(strand_, [self = this->shared_from_this()](const std::error_code& error) {
-            if (!error) self->conclude([&] { self->done_.succeed({}); }, false);
-        }));
+        timer_.async_wait(
+            asio::bind_executor(strand_, [self = this->shared_from_this()](const std::error_code& error) {
+                if (!error) self->conclude([&] { self->done_.succeed({}); }, false);
+            }));
         begin();
     }
 
     void cancel() {
-        asio::post(strand_, [self = this->shared_from_this()] { self->conclude([&] { self->done_.abort(); }, false); });
+        asio::post(strand_,
+                   [self = this->shared_from_this()] { self->conclude([&] { self->done_.abort(); }, false); });
     }
 
     template <typename Complete>

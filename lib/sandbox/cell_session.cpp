@@ -48,7 +48,9 @@ class AnswerWait final : public detail::TimedWait<Answer> {
         if (!answered) channel_->shut_down();
     }
 
-    [[nodiscard]] std::shared_ptr<AnswerWait> self() { return std::static_pointer_cast<AnswerWait>(shared_from_this()); }
+    [[nodiscard]] std::shared_ptr<AnswerWait> self() {
+        return std::static_pointer_cast<AnswerWait>(shared_from_this());
+    }
 
     const std::shared_ptr<PacketChannel> channel_;
 };

@@ -4,8 +4,8 @@
 
 namespace sandpipe::sys {
 
-/// All signals blocked for the calling thread. A child that shares our memory must run none of the host's handlers, and
-/// a thread that is made meanwhile, which has its maker's mask, takes no signal from the host's own threads.
+/// All signals blocked for the calling thread. A child that shares our memory must run none of the host's handlers,
+/// and a thread that is made meanwhile, which has its maker's mask, takes no signal from the host's own threads.
 class SignalsBlocked {
   public:
     SignalsBlocked() noexcept {

@@ -82,8 +82,8 @@ bool SpooledArtifact::needs_file(std::uint64_t bytes) const {
     return file_ || std::min(facts_.kept + bytes, quota_) > options_.memory_bytes;
 }
 
-/// Without the lock while the file system is at work: only the writer changes what it uses. What it did in vain, because
-/// it was given up meanwhile, is not counted.
+/// Without the lock while the file system is at work: only the writer changes what it uses. What it did in vain,
+/// because it was given up meanwhile, is not counted.
 void SpooledArtifact::write(std::string_view text, Lock& lock) {
     if (!file_ && !move_to_file(lock)) return;
     const std::shared_ptr<const unique_fd> file = file_;

@@ -55,8 +55,8 @@ awaitable<std::optional<OutputEvent>> StreamState::next() {
     co_return event;
 }
 
-/// What goes to a file is written aside: its disk may be slow, or hang. The event has been taken and is to be returned,
-/// so no cancellation comes in between.
+/// What goes to a file is written aside: its disk may be slow, or hang. The event has been taken and is to be
+/// returned, so no cancellation comes in between.
 awaitable<void> StreamState::keep(std::string text) {
     const std::shared_ptr<SpooledArtifact> artifact = transcript_.artifact();
     if (!artifact->would_write(text.size())) co_return artifact->append(text);

@@ -82,8 +82,8 @@ TEST_F(Log, OfTheCommandLineIsOffUnlessAskedFor) {
     };
     EXPECT_THAT(log_of({}), Not(HasSubstr("started")));
     EXPECT_THAT(log_of({"--log", "warning"}), Not(HasSubstr("started")));
-    EXPECT_THAT(log_of({"--log", "info"}), ::testing::AllOf(HasSubstr("started sleep"), HasSubstr("settled"),
-                                                            Not(HasSubstr("SIGTERM"))));
+    EXPECT_THAT(log_of({"--log", "info"}),
+                ::testing::AllOf(HasSubstr("started sleep"), HasSubstr("settled"), Not(HasSubstr("SIGTERM"))));
     EXPECT_THAT(log_of({"--log", "debug"}), HasSubstr("sending SIGTERM"));
 }
 

@@ -101,7 +101,8 @@ TEST_F(Threads, StreamsOnManyThreads) {
 awaitable<int> failed_copies(std::shared_ptr<BinaryExecutor> executor, std::filesystem::path file, int count) {
     int failures = 0;
     for (int i = 0; i < count; ++i) {
-        auto copy = command("cat").input(Input::file("/etc/passwd")).out(Output::file(file.string(), FileMode::truncate));
+        auto copy =
+            command("cat").input(Input::file("/etc/passwd")).out(Output::file(file.string(), FileMode::truncate));
         const BinaryExecResult result = co_await executor->exec(std::move(copy));
         failures += result.exit_code != 0 || read_file(file) != read_file("/etc/passwd");
     }

@@ -41,9 +41,8 @@ class HungFilesystem : public HungFilesystemTest {
     std::pair<BinaryExecResult, int> exec(BinaryInvocation invocation) {
         BinaryExecResult result;
         const auto executor = local_executor(runtime());
-        const int turns = turns_during([&]() -> awaitable<void> {
-            result = co_await executor->exec(invocation.start_timeout(1s));
-        });
+        const int turns = turns_during(
+            [&]() -> awaitable<void> { result = co_await executor->exec(invocation.start_timeout(1s)); });
         return {std::move(result), turns};
     }
 

@@ -1,13 +1,13 @@
 #include <sandpipe/local_executor.hpp>
 
+#include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
-#include <gmock/gmock.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -98,7 +98,8 @@ TEST_F(Settled, StopsAreTheSame) {
                 sh("trap '' TERM; " + loop).timeout(200ms).stop(short_grace()));
     expect_same("timed_out, failed, code -1, SIGTERM", sh("kill -STOP $$").timeout(200ms));
     expect_same("timed_out, failed, code 5", sh("trap 'exit 5' TERM; kill -STOP $$; exit 6").timeout(200ms));
-    expect_same("timed_out", command("sleep").args("60").input(Input::bytes(std::string(1 << 20, 'x'))).timeout(200ms));
+    expect_same("timed_out",
+                command("sleep").args("60").input(Input::bytes(std::string(1 << 20, 'x'))).timeout(200ms));
     expect_same("output_limit, failed, code -1, SIGTERM", sh("yes").limit(OutputLimit{10, OnOverflow::stop}));
     expect_same("output_limit, failed, code 0",
                 sh("trap 'exit 0' TERM; while :; do echo y; done").limit(OutputLimit{10, OnOverflow::stop}));
@@ -183,13 +184,13 @@ awaitable<void> cancel_after(std::shared_ptr<BinaryExecutor> executor, BinaryInv
     asio::steady_timer moment(co_await asio::this_coro::executor, time);
     asio::steady_timer end(moment.get_executor(), asio::steady_timer::time_point::max());
     asio::cancellation_signal signal;
-    asio::co_spawn(moment.get_executor(), executor->exec(std::move(invocation)),
-                   asio::bind_cancellation_slot(signal.slot(),
-                                                [&](std::exception_ptr error, BinaryExecResult result) {
-                                                    if (!error) seen->result = std::move(result);
-                                                    seen->done = true;
-                                                    end.cancel();
-                                                }));
+    asio::co_spawn(
+        moment.get_executor(), executor->exec(std::move(invocation)),
+        asio::bind_cancellation_slot(signal.slot(), [&](std::exception_ptr error, BinaryExecResult result) {
+            if (!error) seen->result = std::move(result);
+            seen->done = true;
+            end.cancel();
+        }));
     co_await moment.async_wait(asio::use_awaitable);
     if (seen->done) co_return;
     signal.emit(asio::cancellation_type::terminal);
@@ -204,7 +205,8 @@ TEST_F(Settled, CancelledAtRandomMomentsNothingIsLeft) {
     const int rounds = factor ? std::max(1, static_cast<int>(60 * std::atof(factor))) : 60;
     std::mt19937 random(7);
     for (int i = 0; i < rounds; ++i) {
-        auto invocation = await(sandbox_->wrap(sh("echo out; (setsid sleep " + token + " &); sleep .002; echo more")));
+        auto invocation =
+            await(sandbox_->wrap(sh("echo out; (setsid sleep " + token + " &); sleep .002; echo more")));
         const auto seen = std::make_shared<Cancelled>();
         await(cancel_after(executor, std::move(invocation), std::chrono::microseconds(random() % 9000), seen));
         if (!seen->result) continue;

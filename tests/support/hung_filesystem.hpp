@@ -10,8 +10,8 @@
 
 namespace sandpipe::testing {
 
-/// With a FUSE mount at w/dir/fuse, in a mount namespace of this thread's own, which the Runtime inherits. Skips where
-/// that is not possible.
+/// With a FUSE mount at w/dir/fuse, in a mount namespace of this thread's own, which the Runtime inherits. Skips
+/// where that is not possible.
 class HungFilesystemTest : public SandboxTest {
   protected:
     void SetUp() override;

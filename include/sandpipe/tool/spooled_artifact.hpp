@@ -61,8 +61,8 @@ class SpooledArtifact {
     /// An empty one with the same options, which are not checked again: that looks at the file system.
     [[nodiscard]] std::shared_ptr<SpooledArtifact> another() const;
 
-    /// For the writer, on whose thread the file is written. What cannot be kept is counted, and `facts` says why; never
-    /// an exception for that. Readers do not wait for it.
+    /// For the writer, on whose thread the file is written. What cannot be kept is counted, and `facts` says why;
+    /// never an exception for that. Readers do not wait for it.
     void append(std::string_view text);
     /// For the writer: whether `append` of so many bytes would write to a file, and so take as long as that pleases.
     [[nodiscard]] bool would_write(std::uint64_t bytes) const;

@@ -33,12 +33,12 @@ class ReadyWait : public ::testing::Test {
     void SetUp() override { ASSERT_EQ(sys::make_pipe(pipe_), 0); }
 
     void begin(std::function<bool(int)> reached, std::chrono::nanoseconds limit) {
-        asio::co_spawn(context_,
-                       wait_until_ready(context_.get_executor(), std::move(pipe_.read_end), std::move(reached), limit),
-                       asio::bind_cancellation_slot(signal_.slot(), [this](std::exception_ptr error, bool in_time) {
-                           error_ = std::move(error);
-                           if (!error_) in_time_ = in_time;
-                       }));
+        asio::co_spawn(
+            context_, wait_until_ready(context_.get_executor(), std::move(pipe_.read_end), std::move(reached), limit),
+            asio::bind_cancellation_slot(signal_.slot(), [this](std::exception_ptr error, bool in_time) {
+                error_ = std::move(error);
+                if (!error_) in_time_ = in_time;
+            }));
     }
 
     asio::io_context context_;
