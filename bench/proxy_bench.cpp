@@ -93,8 +93,8 @@ void relay_to(std::uint16_t port, unique_fd client) {
     const sockaddr_in address = loopback(port);
     if (::connect(server.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0) return;
     const int one = 1;
-    for (const unique_fd* side : {&client, &server})
-        ::setsockopt(side->get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    for (const int side : {client.get(), server.get()})
+        ::setsockopt(side, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     std::array<pollfd, 2> sides{pollfd{client.get(), POLLIN, 0}, pollfd{server.get(), POLLIN, 0}};
     while (::poll(sides.data(), sides.size(), -1) > 0)
         for (std::size_t i = 0; i < sides.size(); ++i) {
