@@ -80,15 +80,23 @@ bool machine_refuses(const wire::Failure& failure) {
     }
 }
 
+/// Places are opened without following links, as they were resolved.
+bool place_changed(const wire::Failure& failure) {
+    const bool gone = failure.error == ELOOP || failure.error == ENOTDIR || failure.error == ENOENT;
+    return failure.stage == Stage::mounts && gone && failure.path.starts_with('/');
+}
+
 }  // namespace
 
 void throw_cell_failure(const wire::Failure& failure, bool weaker) {
     const Errc code = machine_refuses(failure) ? Errc::sandbox_unsupported_env : Errc::sandbox_failed;
     const bool supervisor = failure.stage == Stage::seccomp && failure.path != kFilter;
     const std::string what = supervisor ? "a seccomp supervisor for" : std::string(to_string(failure.stage));
-    throw Error(code, "the sandbox could not be made: " + what + " " + failure.path + ": " +
-                          std::strerror(failure.error) + remedy(failure) +
-                          (!weaker && could_be_given_up(failure) ? kWeaker : ""));
+    const std::string text = "the sandbox could not be made: " + what + " " + failure.path + ": " +
+                             std::strerror(failure.error) + remedy(failure) +
+                             (!weaker && could_be_given_up(failure) ? kWeaker : "");
+    if (place_changed(failure)) throw PlaceChanged(code, text + "; it has been replaced while the session started");
+    throw Error(code, text);
 }
 
 }  // namespace sandpipe

@@ -3,6 +3,8 @@
 #include <sandpipe/error.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "alias_denials.hpp"
@@ -43,6 +45,8 @@ using wire::Access;
 constexpr std::size_t kMostNamed = 3;
 // fs.mount-max in proc(5) is 100,000, of which the host has some.
 constexpr std::size_t kMostMounts = 90'000;
+// tmpfs rounds up to pages, and takes what then has no bits left for "no limit".
+constexpr std::uint64_t kMostTmpBytes = std::numeric_limits<std::int64_t>::max();
 
 template <typename T>
 void sort_unique(std::vector<T>& values) {
@@ -261,7 +265,7 @@ void add_own_places(PolicyRules& rules) {
 void compile_filesystem(const SandboxPolicy& policy, const PathBase& base,
                         const std::vector<PolicyEntry>& sockets, CompiledPolicy& result) {
     PolicyRules rules = rules_of(policy.filesystem, base);
-    rules.found.tmp_bytes = policy.limits.tmp_bytes;
+    rules.found.tmp_bytes = std::min(policy.limits.tmp_bytes, kMostTmpBytes);
     sort_unique(rules.found.devices);
     show_unix_sockets(sockets, rules);
     warn_of_void_grants(rules);

@@ -15,6 +15,7 @@
 #include "process/command_core.hpp"
 #include "process/shielded.hpp"
 #include "process/start_request.hpp"
+#include "sandbox/cell_failure.hpp"
 #include "sandbox/cell_session.hpp"
 #include "sandbox/compile.hpp"
 #include "sandbox/make_directories.hpp"
@@ -220,21 +221,45 @@ awaitable<std::shared_ptr<SandboxEnforcer>> make_enforcer(Runtime& runtime, SrtE
 
 namespace {
 
+/// How often a session is planned anew because places have changed by the time of its mounts. Nobody who exchanges them
+/// for ever is waited for.
+constexpr int kMostPlans = 8;
+
+struct Made {
+    CompiledPolicy compiled;
+    CellStart start;
+};
+
+awaitable<Made> make_cell(std::shared_ptr<detail::RuntimeCore> core, SrtEnforcerOptions options,
+                          std::shared_ptr<const CompiledPolicy> wider, std::chrono::nanoseconds limit) {
+    for (int plans = 1;; ++plans) {
+        std::function<CompiledPolicy()> work = [options, wider, home = home_of(*core)] {
+            return lay_groundwork(options, home, wider.get());
+        };
+        CompiledPolicy compiled =
+            co_await detail::call_aside(core->executor(), std::move(work), limit, std::string(kLate));
+        compiled.plan.allow_weaker = options.enable_weaker_nested_sandbox;
+        try {
+            CellStart start = co_await start_cell(core, compiled.plan, limit);
+            co_return Made{std::move(compiled), std::move(start)};
+        } catch (const PlaceChanged&) {
+            if (plans == kMostPlans) throw;
+        }
+    }
+}
+
 awaitable<std::shared_ptr<SandboxEnforcer>> make_session(std::shared_ptr<detail::RuntimeCore> core,
                                                          SrtEnforcerOptions options, ProxySettings proxies,
                                                          Origin origin, std::chrono::nanoseconds limit) {
     core->check_usable();
-    std::function<CompiledPolicy()> work = [options, wider = origin.wider, home = home_of(*core)] {
-        return lay_groundwork(options, home, wider.get());
-    };
-    CompiledPolicy compiled = co_await detail::call_aside(core->executor(), std::move(work), limit, std::string(kLate));
+    Made made = co_await make_cell(core, options, origin.wider, limit);
+    CompiledPolicy& compiled = made.compiled;
+    CellStart& start = made.start;
     options.workspace = compiled.plan.workspace;
     SessionEnvironment environment =
         environment_of(options, core->environment(), compiled.git_safe_directories);
     if (!compiled.domains.empty())
         environment.network = proxy_variables(compiled.domains, compiled.plan.filesystem_enforced);
-    compiled.plan.allow_weaker = options.enable_weaker_nested_sandbox;
-    CellStart start = co_await start_cell(core, compiled.plan, limit);
     SessionFacts facts{make_report(start.facts, compiled.plan), std::move(compiled.warnings),
                        std::move(origin.narrowing)};
     std::vector<unique_fd> listeners = std::move(start.listeners);
