@@ -222,7 +222,7 @@ PolicyRules rules_of(const FilesystemPolicy& policy, const PathBase& base) {
     for (std::vector<PolicyEntry>* list : {&denied.deny_read, &denied.deny_write})
         add_alias_denials(*list, aliases, base.facts, rules);
     rules.keep_denials();
-    for (const PolicyEntry& entry : by_link) rules.allow_read_by_link(entry, denied.deny_read);
+    rules.allow_read_by_links(by_link, denied.deny_read);
     for (const PolicyEntry& entry : denied.deny_read) rules.deny_read(entry);
     for (const PolicyEntry& entry : denied.deny_write) rules.deny_write(entry);
     rules.deny_mandatory(base.kernel.hidden, aliases);
