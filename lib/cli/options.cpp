@@ -194,7 +194,8 @@ Options parse_exec(Split parts) {
         "  sandpipe exec [OPTIONS] -- PROGRAM [ARG...]",
         "sandpipe exec"};
     app.footer(
-        "With --json the output is held in memory, 10 MiB a stream unless --max-output says otherwise.");
+        "With --json the output is held in memory, 10 MiB a stream unless --max-output says otherwise.\n"
+        "What the program leaves running ends with sandpipe itself.");
     ExecOptions exec;
     NumberTexts numbers;
     add_process_options(app, exec.process, numbers);

@@ -23,7 +23,6 @@
 #include "process/aside.hpp"
 #include "process/audit_trail.hpp"
 #include "process/environment_snapshot.hpp"
-#include "process/log.hpp"
 #include "process/start_request.hpp"
 #include "process/thrown_text.hpp"
 
@@ -37,7 +36,9 @@ using Clock = std::chrono::steady_clock;
 /// What the executor and its commands share.
 struct Parts {
     explicit Parts(SandboxedExecutorOptions given)
-        : options(std::move(given)), book(std::make_shared<AuditBook>(options.on_sandbox)) {}
+        : options(std::move(given)),
+          book(std::make_shared<AuditBook>(options.on_sandbox,
+                                           [inner = options.inner](const LogRecord& record) { inner->log(record); })) {}
 
     const SandboxedExecutorOptions options;
     const std::shared_ptr<AuditBook> book;
@@ -101,14 +102,15 @@ std::vector<std::string> names_of_program(const InvocationFields& fields, const 
 }
 
 /// Told before the command starts; what the sink throws passes.
-void tell_bypass(const AuditTrail& trail, const InvocationFields& fields, std::string resolved) {
+void tell_bypass(const BinaryExecutor& inner, const AuditTrail& trail, const InvocationFields& fields,
+                 std::string resolved) {
     Bypass bypass;
     bypass.program = fields.program;
     bypass.args = fields.args;
     bypass.resolved = std::move(resolved);
     bypass.interpreter = is_known_interpreter(bypass);
-    detail::log_to_spdlog(LogLevel::warning, trail.id(),
-                          "bypass: " + fields.program + " runs outside of the sandbox");
+    const std::string text = "bypass: " + fields.program + " runs outside of the sandbox";
+    inner.log(LogRecord{LogLevel::warning, trail.id(), text});
     trail.book().insist(trail.event(std::move(bypass)));
 }
 
@@ -150,7 +152,7 @@ awaitable<Choice> choose_way(SharedParts parts, std::shared_ptr<AuditTrail> trai
         co_return cancelled(fields.program);
     }
     failure = ask("on_sandbox, told of a bypass,", fields.program,
-                  [&] { tell_bypass(*trail, fields, std::move(resolved)); });
+                  [&] { tell_bypass(*parts->options.inner, *trail, fields, std::move(resolved)); });
     if (failure) co_return not_started(std::move(*failure), Cause::not_started);
     co_return Way::bypassed;
 }
@@ -235,6 +237,7 @@ class WrappingExecutor final : public SandboxedExecutor {
     [[nodiscard]] asio::any_io_executor default_executor() const override {
         return parts_->options.inner->default_executor();
     }
+    void log(const LogRecord& record) const override { parts_->options.inner->log(record); }
     [[nodiscard]] std::uint64_t sink_failures() const noexcept override { return parts_->book->failures(); }
 
   private:

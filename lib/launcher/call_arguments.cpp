@@ -54,6 +54,8 @@ int check_arguments(const Call& call) {
             return only(call.flags, AT_REMOVEDIR);
         case Act::change_mode:
             return only(call.flags, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
+        case Act::set_attribute:
+            return only(call.flags, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
         case Act::make_symlink:
             return call.text.empty() ? -ENOENT : 0;
         case Act::make_node:

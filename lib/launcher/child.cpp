@@ -208,7 +208,8 @@ Child::~Child() {
     // A child that has not reached execve still reads the script: it must be gone first. Its owner has killed
     // it.
     if (script_ && pid_ > 0) {
-        ::kill(pid_, SIGKILL);
+        // By number it may be another process by now.
+        raw_syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, 0, 0);
         ::waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), nullptr, WEXITED | WNOWAIT);
     }
     if (script_ && script_->stack) give_back_stack(script_->stack);

@@ -74,7 +74,6 @@ class Child {
     std::unique_ptr<Script> script_;
     wire::StartCommand command_;
     std::vector<unique_fd> stdio_;
-    unique_fd child_end_;
     unique_fd channel_;
     unique_fd pidfd_;
     unique_fd listener_;

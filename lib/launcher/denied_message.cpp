@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "launcher/architecture.hpp"
+#include "launcher/socket_words.hpp"
 
 namespace sandpipe::launcher {
 namespace {
@@ -59,13 +60,13 @@ wire::Denied denied_message(const seccomp_data& foreign) {
     return denied;
 }
 
-wire::Denied denied_message(int number, const Refusal& refusal) {
+wire::Denied denied_message(const seccomp_data& call, const Refusal& refusal) {
     wire::Denied denied;
-    const bool socket = number == __NR_socket || number == __NR_socketpair;
+    const bool socket = call.nr == __NR_socket || call.nr == __NR_socketpair;
     denied.kind = static_cast<std::uint8_t>(socket ? DenialKind::socket : DenialKind::syscall);
-    denied.operation = name_of(number);
+    denied.operation = name_of(call.nr);
     denied.error = refusal.error;
-    denied.rule = refusal.rule;
+    denied.rule = socket ? refusal.rule + (": " + socket_words(call)) : refusal.rule;
     denied.probe = refusal.probe;
     return denied;
 }

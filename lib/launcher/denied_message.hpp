@@ -13,7 +13,7 @@ namespace sandpipe::launcher {
 [[nodiscard]] wire::Denied denied_message(const NotifiedCall& row, const SocketAnswer& answer);
 /// Of a call that follows another convention (architecture.hpp).
 [[nodiscard]] wire::Denied denied_message(const seccomp_data& foreign);
-/// Of system call `number`, which is notified only to be refused.
-[[nodiscard]] wire::Denied denied_message(int number, const Refusal& refusal);
+/// Of a call that is notified only to be refused.
+[[nodiscard]] wire::Denied denied_message(const seccomp_data& call, const Refusal& refusal);
 
 }  // namespace sandpipe::launcher

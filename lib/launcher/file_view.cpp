@@ -44,7 +44,11 @@ int put_read_only(int source, int place) {
 
 /// What the host has removed since the plan was made needs no cover; should it come back, each command's start looks
 /// again (Protection), and until then its name is the supervisor's matter.
-int unless_gone(int error) { return error == -ENOENT ? 0 : error; }
+int unless_gone(int error) { return error == -ENOENT || error == -ENOTDIR ? 0 : error; }
+
+/// A link that stands there now is protected as one, and that is the supervisor's matter too. No such thing holds for
+/// masks: what it leads to would be read.
+int unless_link(int error) { return error == -ELOOP ? 0 : unless_gone(error); }
 
 /// What a session cannot do without where its whole root is denied: a place for the inits' /proc, and the
 /// names by which programs call the loader and the shell where these stand in /usr.
@@ -138,7 +142,7 @@ int FileView::carry_out(const MountOp& op) {
         case MountStep::place_read_only:
             return place(op, MOUNT_ATTR_RDONLY);
         case MountStep::bind_read_only:
-            return unless_gone(protect(op.path));
+            return unless_link(protect(op.path));
         case MountStep::mask:
             return unless_gone(put_mask(masks_, op.path));
         case MountStep::mask_with_holes:

@@ -76,7 +76,9 @@ int HostTree::take(int root) {
 
 void ForeignFiles::add(int object) {
     struct stat status {};
-    if (::fstat(object, &status) == 0 && has_no_name(status))
+    const bool known = ::fstat(object, &status) == 0;
+    if (known) streams_.emplace_back(status.st_dev, status.st_ino);
+    if (known && has_no_name(status))
         unnamed_.emplace_back(status.st_dev, status.st_ino);
     else
         mounts_.push_back(mount_of(object));
@@ -89,6 +91,13 @@ bool ForeignFiles::has(int object) const {
     if (on_mount || unnamed_.empty()) return on_mount;
     return ::fstat(object, &status) < 0 || std::find(unnamed_.begin(), unnamed_.end(),
                                                      Inode(status.st_dev, status.st_ino)) != unnamed_.end();
+}
+
+bool ForeignFiles::is_stream(int object) const {
+    struct stat status {};
+    if (streams_.empty()) return false;
+    return ::fstat(object, &status) < 0 ||
+           std::find(streams_.begin(), streams_.end(), Inode(status.st_dev, status.st_ino)) != streams_.end();
 }
 
 int HostTree::confine(unique_fd& stream, ForeignFiles& foreign) const {

@@ -19,12 +19,15 @@ class ForeignFiles {
     /// has what commands make, too.
     void add(int object);
     [[nodiscard]] bool has(int object) const;
+    /// Whether it is one of those that were added, on whatever mount.
+    [[nodiscard]] bool is_stream(int object) const;
 
   private:
     using Inode = std::pair<dev_t, ino_t>;
 
     std::vector<std::uint64_t> mounts_;  // numbers (statx(2))
     std::vector<Inode> unnamed_;
+    std::vector<Inode> streams_;  // all of them
 };
 
 /// The host's files as a session must not see them by name, on read-only mounts. What a command gets as a standard

@@ -1,8 +1,6 @@
 #include "init.hpp"
 
-#include <signal.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,90 +8,20 @@
 #include <optional>
 #include <utility>
 
-#include "launcher/child.hpp"
-#include "launcher/event_loop.hpp"
 #include "launcher/features.hpp"
+#include "launcher/init_process.hpp"
 #include "launcher/plain_command.hpp"
-#include "launcher/record_socket.hpp"
 #include "launcher/refused_start.hpp"
-#include "launcher/request_socket.hpp"
 #include "launcher/socket_holder.hpp"
 #include "launcher/stdio_sockets.hpp"
-#include "launcher/supervisor.hpp"
 #include "sys/descriptors.hpp"
-#include "wire/packet_socket.hpp"
-#include "wire/relay_messages.hpp"
 
 namespace sandpipe::launcher {
 namespace {
 
 constexpr int kRoundMs = 20;
 
-class Init {
-  public:
-    Init(const wire::SessionPlan& plan, const Confinement& confinement, unique_fd socket, rlimit open_files,
-         std::int64_t number)
-        : plan_(plan),
-          confinement_(confinement),
-          socket_(std::move(socket)),
-          confine_(confine_steps(confinement)),
-          supervisor_(plan, [this](const wire::Denied& denied) { return report(denied); },
-                      {confinement.facts.addfd_send, confinement.facts.wait_killable},
-                      confinement.session_file.get(), number) {
-        supervisor_.know(confinement.programs);
-        settings_.open_files = open_files;
-        settings_.own_session = true;
-        settings_.confine = &confine_;
-    }
-
-    int run();
-
-  private:
-    Outcome set_up();
-    void look_for_signals();
-    void on_socket();
-    void start(wire::Packet packet);
-    Outcome confine_streams(std::vector<unique_fd>& stdio);
-    void refuse_start(const wire::Failure& failure);
-    bool on_channel();
-    void watch_listener();
-    void on_notification();
-    void on_record();
-    void take_from_record();
-    void on_children();
-    void reap();
-    void signal_all(int signal);
-    void relay_signal(const wire::RelayedSignal& relayed);
-    void leader_ended(int wait_status, const rusage& usage);
-    void end_everything();
-    void settle();
-    void become_idle();
-    void say_idle();
-    void report_refused_start();
-    [[nodiscard]] bool report(const wire::Denied& denied);
-    void unwatch(int fd);
-
-    const wire::SessionPlan& plan_;
-    const Confinement& confinement_;
-    RequestSocket socket_;
-    ConfineSteps confine_;
-    ChildSettings settings_;
-    EventLoop loop_;
-    Supervisor supervisor_;
-    unique_fd child_signals_;
-    RecordSocket record_{loop_};
-    std::unique_ptr<Child> child_;
-    std::string cwd_;  // of the command
-    wire::Ended ended_;
-    bool started_ = false;   // the host knows that the program runs
-    bool failed_ = false;    // the host knows that it does not
-    bool stopping_ = false;  // a signal to the tree was asked for
-    bool exited_ = false;    // the leader is reaped; `ended_` holds
-    bool ending_ = false;    // everything was killed
-    bool settled_ = false;   // nothing is left of it but what the host has not taken yet
-    std::int64_t next_look_ns_ = 0;
-    bool over_ = false;
-};
+}  // namespace
 
 Outcome Init::set_up() {
     if (Outcome failure = set_up_init(plan_, confinement_)) return failure;
@@ -261,81 +189,6 @@ void Init::take_from_record() {
     record_.close();
     end_everything();
 }
-
-void Init::signal_all(int signal) {
-    stopping_ = true;
-    if (signal == SIGKILL) return end_everything();
-    // From pid 1, -1 means everything else in this namespace (kill(2)).
-    ::kill(-1, signal);
-    // A stopped process acts on nothing but SIGKILL until it is continued.
-    ::kill(-1, SIGCONT);
-}
-
-/// No stop: when the leader ends, whether by this or later, the others end as they always do.
-void Init::relay_signal(const wire::RelayedSignal& relayed) {
-    if (exited_ || ending_) return;
-    ::kill(relayed.to_all ? -1 : child_->pid(), relayed.signal);
-}
-
-void Init::on_children() {
-    drain_child_signals(child_signals_.get());
-    reap();
-}
-
-void Init::reap() {
-    int status = 0;
-    rusage usage{};
-    pid_t pid;
-    while ((pid = ::wait4(-1, &status, WNOHANG, &usage)) > 0) {
-        if (child_ && pid == child_->pid())
-            leader_ended(status, usage);
-        else if (supervisor_.on_child(pid))
-            continue;
-        else if (ending_ && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-            ++ended_.survivors_ended;
-    }
-    if (pid < 0 && errno == ECHILD) settle();
-}
-
-void Init::leader_ended(int wait_status, const rusage& usage) {
-    // What it said last may be unread: that it is confined, and then that its program runs.
-    while (!started_ && !failed_ && on_channel()) continue;
-    exited_ = true;
-    ended_ = ended_message(wait_status, usage);
-    // While a stop is under way the others have their grace too: the host goes on to SIGKILL.
-    if (!stopping_ || failed_) end_everything();
-}
-
-void Init::end_everything() {
-    ending_ = true;
-    // Who still waits for an answer is as good as dead, and a child that was made for it now would stay.
-    unwatch(supervisor_.listener());
-    ::kill(-1, SIGKILL);
-    reap();
-}
-
-/// No process is left in this namespace but this one.
-void Init::settle() {
-    if (!child_ || !exited_ || std::exchange(settled_, true)) return;
-    supervisor_.report_folded();
-    if (!failed_) record_.send(wire::encode(ended_));
-    unwatch(child_->channel());
-    unwatch(supervisor_.listener());
-    supervisor_.detach();
-    if (!record_.has_unsent()) become_idle();
-}
-
-/// To close the record socket earlier would lose what waits there.
-void Init::become_idle() {
-    record_.close();
-    child_.reset();
-    if (supervisor_.is_spoiled())
-        over_ = true;
-    else
-        say_idle();
-}
-
-}  // namespace
 
 int run_init(const wire::SessionPlan& plan, const Confinement& confinement, unique_fd socket,
              rlimit open_files, std::int64_t number) {

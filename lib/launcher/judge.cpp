@@ -154,13 +154,16 @@ Judgement judge_change(const wire::AccessRules& rules, const Site& site) {
 }
 
 Judgement judge_mode(const wire::AccessRules& rules, const Site& site, std::uint32_t mode) {
+    return site.kind == Kind::symlink && !site.slashed ? refuse(EOPNOTSUPP) : judge_attribute(rules, site, mode);
+}
+
+Judgement judge_attribute(const wire::AccessRules& rules, const Site& site, std::optional<std::uint32_t> mode) {
     if (site.kind == Kind::missing) return refuse(ENOENT);
     if (site.slashed && site.kind != Kind::directory) return refuse(ENOTDIR);
-    if (site.kind == Kind::symlink) return refuse(EOPNOTSUPP);
     if (site.place.empty() && !site.foreign) return kPerform;
     Judgement judgement = judge_write(rules, site, kPerform);
     // The next session could not find what is protected there.
-    const bool closes = site.kind == Kind::directory && (mode & kSearchable) != kSearchable;
+    const bool closes = site.kind == Kind::directory && mode && (*mode & kSearchable) != kSearchable;
     if (denies(judgement) || !closes) return judgement;
     const auto below = rules.protected_below(site.place);
     return below.empty() ? kPerform : protects(*below.front());
@@ -181,6 +184,7 @@ Judgement judge_execute(const wire::AccessRules& rules, const Site& site) {
 }
 
 Judgement judge_map(const wire::AccessRules& rules, const Site& site, bool is_program) {
+    if (site.foreign) return {Decision::deny, EACCES, "allowExecute"};
     const bool is_library = !is_program && site.place.starts_with('/') && !rules.write(site.place).allowed;
     return is_library ? kProceed : judge_execute(rules, site);
 }

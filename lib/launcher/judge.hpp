@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -57,10 +58,13 @@ using BringsMatch = std::function<bool(const wire::AccessRule& rule, std::string
 /// Never left to the kernel, before which the path or descriptor could be exchanged. A directory with a protected place
 /// below keeps its owner's rights to search it.
 [[nodiscard]] Judgement judge_mode(const wire::AccessRules& rules, const Site& site, std::uint32_t mode);
+/// An extended attribute. `mode`: the owner's rights, where it is an access control list that sets them.
+[[nodiscard]] Judgement judge_attribute(const wire::AccessRules& rules, const Site& site,
+                                        std::optional<std::uint32_t> mode);
 [[nodiscard]] Judgement judge_truncate(const wire::AccessRules& rules, const Site& site);
 [[nodiscard]] Judgement judge_execute(const wire::AccessRules& rules, const Site& site);
 /// A file is mapped to be executed. `is_program`: it is made to be started, so that a loader would start what
-/// only execve may. What a command can write, or nobody can name, is no library.
+/// only execve may. What a command can write, or nobody can name, is no library; what is foreign is nothing to execute.
 [[nodiscard]] Judgement judge_map(const wire::AccessRules& rules, const Site& site, bool is_program);
 /// mkdir and mknod; symlink with `Kind::symlink`, which may not stand above a protected place either: it
 /// would lead to a copy of it somewhere else.

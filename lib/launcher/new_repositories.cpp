@@ -79,8 +79,8 @@ bool NewRepositories::is_initial(const Call& call, pid_t process, const Spot& sp
     const bool is_directory = spot.kind == Kind::directory;
     if (rules_.new_repository(spot.place)) {
         if (act == Act::make_directory) return spot.kind == Kind::missing;
-        return is_directory &&
-               (act == Act::change_mode || act == Act::change || act == Act::remove || act == Act::open);
+        const bool changes = act == Act::change_mode || act == Act::set_attribute || act == Act::change;
+        return is_directory && (changes || act == Act::remove || act == Act::open);
     }
     const Part part = part_of(spot, process);
     if (part == Part::none) return false;

@@ -16,11 +16,13 @@ enum class Act : std::uint8_t {
     rename,
     link,
     change_mode,  ///< of what exists: what was judged gets it, whatever the path or descriptor is by then
+    set_attribute,  ///< an extended one, which an access control list is too; the same
     change,  ///< contents or other attributes of what exists: judged, then left to the kernel, or cut on behalf
     enter,   ///< this and the next one only read: judged, then left to the kernel, whose masks say the same
     read_link,
     execute,  ///< judged, then left to the kernel, whose Landlock rules say the same
     map,      ///< a file into memory to be executed, as loaders do: judged, then left to the kernel
+    make_executable,  ///< what is mapped already: judged where it is of a file, then left to the kernel
     connect,  ///< always on behalf: no address can be exchanged after it was judged
     bind,     ///< of a UNIX socket to a path: made on behalf, like a node
     send,     ///< to an address: judged, for its kernel refuses what is out of reach by itself
@@ -40,6 +42,7 @@ enum class Notified : std::uint8_t {
                ///< Where the policy denies reads: always
     non_null,  ///< the decisive argument is a pointer that is there
     mapping,   ///< mmap of a file, to be executed
+    protection,  ///< the decisive argument, the protection of memory, lets it be executed
     unmarked,  ///< the decisive argument, flags of a message, has no MSG_CONFIRM, by which a starting command says
                ///< that it hands over its listener: nobody could answer that call. Who else uses it has no denial of
                ///< this call
@@ -53,6 +56,7 @@ struct CallArguments {
     std::int8_t second_path = -1;
     std::int8_t flags = -1;  ///< AT_* or RENAME_* flags
     std::int8_t mode = -1;   ///< of what is made or changed; a device number follows it
+    std::int8_t attribute = -1;  ///< its name; value, size and flags follow it, or one structure with all of them
     int implied_flags = 0;   ///< AT_* or O_* flags that go without saying
 };
 
@@ -62,7 +66,7 @@ struct NotifiedCall {
     const char* operation;  ///< what a Denial says: "open", "mkdir", ...
     Act act;
     CallArguments at;
-    std::int8_t decisive_argument = -1;  ///< of `writing`, `non_null` and `unmarked`
+    std::int8_t decisive_argument = -1;  ///< of all but `always` and `mapping`
     Notified notified = Notified::always;
 };
 

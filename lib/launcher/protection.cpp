@@ -6,6 +6,7 @@
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -109,7 +110,7 @@ Protection::Renewal Protection::renew() {
 void Protection::check(Place& place, Renewal& renewal) {
     if (renewal.failure) return;
     State state = State::missing;
-    int error = look(place, state);
+    int error = look_until_settled(place, state);
     // What a link protects is the link, and that is the supervisor's part; a denied read that has become one
     // leads to a place that nobody judged.
     const bool is_repository = state == State::bare && place.cover == Cover::read_only_file && is_directory(place.path);
@@ -156,7 +157,23 @@ int Protection::stat_place(const Place& place, struct statx& found) {
     return result < 0 ? -errno : 0;
 }
 
+/// Whoever replaces a directory puts a link there for a moment, at times; what it will be is looked for some times.
+int Protection::look_until_settled(Place& place, State& state) {
+    constexpr int kLooks = 10;
+    constexpr timespec kPause{0, 2'000'000};
+    int error = look(place, state);
+    const auto unsettled = [&] {
+        return state == State::link && place.cover == Cover::mask && !leads_nowhere(place.path);
+    };
+    for (int i = 0; i < kLooks && unsettled(); ++i) {
+        ::nanosleep(&kPause, nullptr);
+        error = look(place, state);
+    }
+    return error;
+}
+
 int Protection::look(Place& place, State& state) {
+    state = State::missing;
     struct statx found {};
     if (const int error = stat_place(place, found); error < 0)
         return is_out_of_reach(-error) ? 0 : error;

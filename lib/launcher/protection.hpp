@@ -46,6 +46,7 @@ class Protection {
     void check(Place& place, Renewal& renewal);
     void check_match(const std::string& path, Renewal& renewal);
     [[nodiscard]] bool holds_granted(const std::string& place) const;
+    [[nodiscard]] int look_until_settled(Place& place, State& state);
     [[nodiscard]] int look(Place& place, State& state);
     [[nodiscard]] int stat_place(const Place& place, struct statx& found);
     [[nodiscard]] int cover_again(const Place& place) const;

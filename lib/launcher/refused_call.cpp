@@ -3,6 +3,7 @@
 #include <linux/ioprio.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -82,26 +83,30 @@ constexpr RefusedCall kRefusedCalls[] = {
 };
 
 constexpr std::uint64_t kInt = 0xffffffff;
+constexpr const char* kInit = "process 1, which is the sandbox's own";
+constexpr const char* kAllOfUser = "all processes of the user";
 constexpr RefusedArgument kRefusedArguments[] = {
     // keystrokes for whoever reads the terminal next
-    {SCMP_SYS(ioctl), 1, kInt, TIOCSTI, EPERM},
-    {SCMP_SYS(ioctl), 1, kInt, TIOCLINUX, EPERM},
+    {SCMP_SYS(ioctl), 1, kInt, TIOCSTI, EPERM, "TIOCSTI"},
+    {SCMP_SYS(ioctl), 1, kInt, TIOCLINUX, EPERM, "TIOCLINUX"},
     // the init, which is of the same user: it serves the commands that come after this one
-    {SCMP_SYS(prlimit64), 0, kInt, 1, EPERM},
-    {SCMP_SYS(sched_setaffinity), 0, kInt, 1, EPERM},
-    {SCMP_SYS(sched_setattr), 0, kInt, 1, EPERM},
-    {SCMP_SYS(sched_setparam), 0, kInt, 1, EPERM},
-    {SCMP_SYS(sched_setscheduler), 0, kInt, 1, EPERM},
-    {SCMP_SYS(setpriority), 1, kInt, 1, EPERM},
-    {SCMP_SYS(setpriority), 0, kInt, PRIO_USER, EPERM},
-    {SCMP_SYS(ioprio_set), 1, kInt, 1, EPERM},
-    {SCMP_SYS(ioprio_set), 0, kInt, IOPRIO_WHO_USER, EPERM},
+    {SCMP_SYS(prlimit64), 0, kInt, 1, EPERM, kInit},
+    {SCMP_SYS(sched_setaffinity), 0, kInt, 1, EPERM, kInit},
+    {SCMP_SYS(sched_setattr), 0, kInt, 1, EPERM, kInit},
+    {SCMP_SYS(sched_setparam), 0, kInt, 1, EPERM, kInit},
+    {SCMP_SYS(sched_setscheduler), 0, kInt, 1, EPERM, kInit},
+    {SCMP_SYS(setpriority), 1, kInt, 1, EPERM, kInit},
+    {SCMP_SYS(setpriority), 0, kInt, PRIO_USER, EPERM, kAllOfUser},
+    {SCMP_SYS(ioprio_set), 1, kInt, 1, EPERM, kInit},
+    {SCMP_SYS(ioprio_set), 0, kInt, IOPRIO_WHO_USER, EPERM, kAllOfUser},
 };
 
 // unshare(2) and clone(2); a new time namespace is unshare's only.
-constexpr std::uint64_t kNewNamespaces[] = {
-    sys::kCloneNewNs,   sys::kCloneNewCgroup, sys::kCloneNewUts, sys::kCloneNewIpc,
-    sys::kCloneNewUser, sys::kCloneNewPid,    sys::kCloneNewNet,
+constexpr NewNamespace kNewNamespaces[] = {
+    {sys::kCloneNewNs, "no new mount namespace"},     {sys::kCloneNewCgroup, "no new cgroup namespace"},
+    {sys::kCloneNewUts, "no new UTS namespace"},      {sys::kCloneNewIpc, "no new IPC namespace"},
+    {sys::kCloneNewUser, "no new user namespace"},    {sys::kCloneNewPid, "no new pid namespace"},
+    {sys::kCloneNewNet, "no new network namespace"},
 };
 
 // A socket of another family may lead out of the network namespace (vsock) or be rarely tested kernel.
@@ -126,10 +131,11 @@ constexpr bool listed_once() {
 }
 static_assert(listed_once(), "an unconditional rule would hide another");
 
-bool asks_for_namespace(const seccomp_data& call) noexcept {
-    for (const std::uint64_t flag : kNewNamespaces)
-        if (call.args[0] & flag) return true;
-    return call.nr == __NR_unshare && (call.args[0] & sys::kCloneNewTime);
+Refusal namespace_refusal(const seccomp_data& call) noexcept {
+    for (const NewNamespace& made : kNewNamespaces)
+        if (call.args[0] & made.flag) return {EPERM, false, made.name};
+    const bool makes_time = call.nr == __NR_unshare && (call.args[0] & sys::kCloneNewTime);
+    return makes_time ? Refusal{EPERM, false, "no new time namespace"} : Refusal{};
 }
 
 Refusal socket_refusal(const seccomp_data& call) noexcept {
@@ -140,11 +146,19 @@ Refusal socket_refusal(const seccomp_data& call) noexcept {
     return {EACCES, false, "only stream and seqpacket UNIX sockets"};
 }
 
+/// Asked about only where execution is restricted.
+Refusal personality_refusal(const seccomp_data& call) noexcept {
+    const std::uint64_t persona = call.args[0] & kInt;
+    const bool asks_only = persona == kInt;
+    if (asks_only || !(persona & READ_IMPLIES_EXEC)) return {};
+    return {EPERM, false, "allowExecute"};
+}
+
 }  // namespace
 
 std::span<const RefusedCall> refused_calls() { return kRefusedCalls; }
 std::span<const RefusedArgument> refused_arguments() { return kRefusedArguments; }
-std::span<const std::uint64_t> new_namespaces() { return kNewNamespaces; }
+std::span<const NewNamespace> new_namespaces() { return kNewNamespaces; }
 
 bool is_socket_family(int family) noexcept {
     return contains(kSocketFamilies, static_cast<std::uint64_t>(family));
@@ -154,11 +168,12 @@ bool is_unix_socket_type(std::uint64_t type) noexcept { return contains(kUnixTyp
 
 Refusal refusal_of(const seccomp_data& call) noexcept {
     if (call.nr == __NR_socket || call.nr == __NR_socketpair) return socket_refusal(call);
-    if (call.nr == __NR_clone || call.nr == __NR_unshare) return {asks_for_namespace(call) ? EPERM : 0};
+    if (call.nr == __NR_clone || call.nr == __NR_unshare) return namespace_refusal(call);
+    if (call.nr == __NR_personality) return personality_refusal(call);
     for (const RefusedCall& row : kRefusedCalls)
         if (row.number == call.nr) return {row.error, row.told == Told::probe};
     for (const RefusedArgument& row : kRefusedArguments)
-        if (row.number == call.nr && (call.args[row.argument] & row.mask) == row.value) return {row.error};
+        if (row.number == call.nr && (call.args[row.argument] & row.mask) == row.value) return {row.error, false, row.what};
     return {};
 }
 

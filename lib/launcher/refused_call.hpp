@@ -29,6 +29,7 @@ struct RefusedArgument {
     std::uint64_t mask;
     std::uint64_t value;
     int error;
+    const char* what;  ///< that is refused, for whoever reads a Denial
 };
 
 /// The tables that the filter is made from, and by which the supervisor answers.
@@ -36,7 +37,11 @@ struct RefusedArgument {
 [[nodiscard]] std::span<const RefusedArgument> refused_arguments();
 
 /// unshare(2) and clone(2) with any of these flags are EPERM; a new time namespace is unshare's only.
-[[nodiscard]] std::span<const std::uint64_t> new_namespaces();
+struct NewNamespace {
+    std::uint64_t flag;
+    const char* name;
+};
+[[nodiscard]] std::span<const NewNamespace> new_namespaces();
 
 /// Sockets and pairs of sockets that exist inside: their families, and for AF_UNIX their types, for a datagram socket,
 /// unlike a connected stream, can be pointed at any named socket of the host by each sendto.

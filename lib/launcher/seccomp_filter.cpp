@@ -4,6 +4,7 @@
 #include <linux/seccomp.h>
 #include <seccomp.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sandpipe/unique_fd.hpp>
@@ -102,7 +103,7 @@ class Refusals {
     }
 
     void add_namespaces() {
-        for (const std::uint64_t flag : new_namespaces()) {
+        for (const auto& [flag, name] : new_namespaces()) {
             builder_.add(answer(EPERM), SCMP_SYS(clone), {masked(0, flag, flag)});
             builder_.add(answer(EPERM), SCMP_SYS(unshare), {masked(0, flag, flag)});
         }
@@ -176,6 +177,7 @@ bool is_asked_about(Act act, const Supervision& supervision) {
         case Act::execute:
             return supervision.reads || supervision.executes;
         case Act::map:
+        case Act::make_executable:
             return supervision.executes;
         default:
             return supervision.files;
@@ -194,10 +196,21 @@ void notify(Builder& builder, const NotifiedCall& call, const Supervision& super
             return builder.add(SCMP_ACT_NOTIFY, call.number, {{argument, SCMP_CMP_NE, 0, 0}});
         case Notified::unmarked:
             return builder.add(SCMP_ACT_NOTIFY, call.number, {masked(argument, MSG_CONFIRM, 0)});
+        case Notified::protection:
+            return builder.add(SCMP_ACT_NOTIFY, call.number, {masked(argument, PROT_EXEC, PROT_EXEC)});
         case Notified::mapping:
             return builder.add(SCMP_ACT_NOTIFY, call.number,
                                {masked(2, PROT_EXEC, PROT_EXEC), masked(3, MAP_ANONYMOUS, 0)});
     }
+}
+
+/// personality(2) with READ_IMPLIES_EXEC makes all that is mapped to be read executable, unasked. All bits at once only
+/// ask what it is, and no rule can have two conditions on one argument: so it is that bit without one of the others.
+void notify_implied_execution(Builder& builder) {
+    constexpr std::uint64_t kUnasked = READ_IMPLIES_EXEC;
+    for (std::uint64_t other = 1; other < kInt; other <<= 1)
+        if (other != kUnasked)
+            builder.add(SCMP_ACT_NOTIFY, SCMP_SYS(personality), {masked(0, kUnasked | other, kUnasked)});
 }
 
 void notify(Builder& builder, const Supervision& supervision) {
@@ -212,6 +225,7 @@ Outcome make_filter(const Supervision& supervision, std::vector<sock_filter>& fi
     Builder builder(supervision.exists ? SCMP_ACT_NOTIFY : SCMP_ACT_KILL_PROCESS);
     Refusals(builder, supervision).add_all();
     if (supervision.exists) notify(builder, supervision);
+    if (supervision.exists && supervision.executes) notify_implied_execution(builder);
     if (supervision.executes) builder.add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(memfd_create));
     const int error = builder.write(filter);
     if (error == 0 && supervision.exists && supervision.files && !supervision.reads) decide_reading_first(filter);

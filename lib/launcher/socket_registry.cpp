@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 
@@ -33,13 +34,33 @@ bool write_one(int file, std::size_t index, const Entry& entry) {
 int SocketRegistry::add(unique_fd socket) {
     struct stat made {};
     if (::fstat(socket.get(), &made) < 0) return -errno;
-    const std::vector<Entry> entries = read_all(file_);
     std::size_t place = 0;
-    while (place < entries.size() && entries[place].owner != 0) ++place;
-    if (place == kMostSockets) return -ENOBUFS;
+    if (own_.size() >= look_at_) forget_nameless();
+    int error = find_place(place);
+    if (error == -ENOBUFS) {
+        forget_nameless();
+        error = find_place(place);
+    }
+    if (error < 0) return error;
     if (!write_one(file_, place, {made.st_dev, made.st_ino, owner_})) return -ENOBUFS;
-    own_.push_back(std::move(socket));
+    own_.push_back({std::move(socket), place});
     return 0;
+}
+
+int SocketRegistry::find_place(std::size_t& place) {
+    const std::vector<Entry> entries = read_all(file_);
+    place = 0;
+    while (place < entries.size() && entries[place].owner != 0) ++place;
+    return place == kMostSockets ? -ENOBUFS : 0;
+}
+
+void SocketRegistry::forget_nameless() {
+    std::erase_if(own_, [this](const Own& own) {
+        struct stat status {};
+        const bool named = ::fstat(own.socket.get(), &status) < 0 || status.st_nlink > 0;
+        return !named && write_one(file_, own.place, {});
+    });
+    look_at_ = std::max(kFewSockets, 2 * own_.size());
 }
 
 bool SocketRegistry::contains(int socket) const {
@@ -53,6 +74,7 @@ bool SocketRegistry::contains(int socket) const {
 void SocketRegistry::forget_own() {
     forget(file_, owner_);
     own_.clear();
+    look_at_ = kFewSockets;
 }
 
 void SocketRegistry::forget(int file, std::int64_t owner) {

@@ -2,8 +2,8 @@
 
 #include <sandpipe/unique_fd.hpp>
 
+#include <cstddef>
 #include <cstdint>
-
 #include <vector>
 
 namespace sandpipe::launcher {
@@ -16,7 +16,8 @@ class SocketRegistry {
     /// `file`: the session's memfd; it must stay open. -1: there is none, and nothing is found.
     SocketRegistry(int file, std::int64_t owner) noexcept : file_(file), owner_(owner) {}
 
-    /// `socket` (O_PATH) was just made. It stays open until `forget_own`: no other file gets its inode meanwhile.
+    /// `socket` (O_PATH) was just made. It stays open until it is forgotten: no other file gets its inode meanwhile.
+    /// From time to time those that have no name any more are forgotten: nothing leads to them.
     [[nodiscard]] int add(unique_fd socket);
     [[nodiscard]] bool contains(int socket) const;
     [[nodiscard]] bool has_own() const noexcept { return !own_.empty(); }
@@ -26,9 +27,19 @@ class SocketRegistry {
     static void forget(int file, std::int64_t owner);
 
   private:
+    static constexpr std::size_t kFewSockets = 64;
+    struct Own {
+        unique_fd socket;
+        std::size_t place = 0;  // in the file
+    };
+
+    [[nodiscard]] int find_place(std::size_t& place);
+    void forget_nameless();
+
     int file_;
     std::int64_t owner_;
-    std::vector<unique_fd> own_;
+    std::vector<Own> own_;
+    std::size_t look_at_ = kFewSockets;  // so many: then it is worth while to look for those without a name
 };
 
 }  // namespace sandpipe::launcher

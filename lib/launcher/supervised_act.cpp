@@ -12,7 +12,6 @@
 #include "launcher/own_descriptor.hpp"
 #include "launcher/supervised_attempt.hpp"
 #include "launcher/supervised_interpreter.hpp"
-#include "sys/elf.hpp"
 #include "sys/raw_syscall.hpp"
 
 namespace sandpipe::launcher {
@@ -20,12 +19,6 @@ namespace {
 
 /// How often a file may appear and vanish while it is being made, before the kernel is left to it.
 constexpr int kAttempts = 8;
-
-/// What cannot be looked at is taken for one.
-bool is_program(int object) {
-    const unique_fd file(::open(OwnDescriptor(object).path(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    return !file || sys::read_program_facts(file.get()).is_program;
-}
 
 }  // namespace
 
@@ -67,7 +60,7 @@ Answer Attempt::open() {
             waits = opened == -ENXIO && spot.kind == Kind::fifo && !(call_.how.flags & O_NONBLOCK);
             return waits ? 0 : opened;
         });
-        if (file && spot.kind == Kind::missing) take_back_if_moved(answer, spot, Kind::file);
+        if (file && spot.kind == Kind::missing) take_back_if_moved(answer, spot, Kind::file, identity_of(file.get()));
         if (answer.judgement.decision == Decision::deny) return answer;
         const bool raced = answer.judgement == Judgement{Decision::refuse, EEXIST, {}} && !is_new_only;
         if (raced) continue;
@@ -118,7 +111,10 @@ int Attempt::open_again(const Spot& spot, unique_fd& file) {
 
 int Attempt::truncate(const Spot& spot) {
     const unique_fd file(::open(OwnDescriptor(spot.object.get()).path(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
-    return file ? result_of(::ftruncate(file.get(), call_.length)) : -errno;
+    if (!file) return -errno;
+    // The kernel would look at the limit of this process.
+    if (const int error = caller_.check_growth(file.get(), call_.length); error < 0) return error;
+    return result_of(::ftruncate(file.get(), call_.length));
 }
 
 /// What is read stays the kernel's: the masks hold whatever path is given a moment later.
@@ -177,17 +173,6 @@ Answer Attempt::change() {
                   [&] { return truncate(spot); });
 }
 
-Answer Attempt::map() {
-    Spot spot;
-    if (Resolver(caller_).find_descriptor(call_.directory, spot) < 0) return {};
-    if (spot.kind != Kind::file) return {};
-    Answer answer;
-    answer.kind = DenialKind::exec;
-    answer.resolved = spot.place;
-    answer.judgement = judge_map(rules_, spot.site(), is_program(spot.object.get()));
-    return answer;
-}
-
 Answer answer_call(const wire::AccessRules& rules, NewRepositories& repositories, const ForeignFiles& foreign_files,
                    const Caller& caller, const Call& call, const StillWaiting& still_waiting) {
     if (const int error = check_arguments(call); error < 0) return refused(error);
@@ -202,10 +187,14 @@ Answer answer_call(const wire::AccessRules& rules, NewRepositories& repositories
             return attempt.read();
         case Act::change_mode:
             return attempt.change_mode();
+        case Act::set_attribute:
+            return attempt.set_attribute();
         case Act::change:
             return attempt.change();
         case Act::map:
             return attempt.map();
+        case Act::make_executable:
+            return attempt.make_executable();
         case Act::remove:
             return attempt.remove();
         case Act::rename:

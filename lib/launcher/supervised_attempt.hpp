@@ -3,7 +3,9 @@
 #include <cerrno>
 #include <string>
 
+#include "launcher/memory_map.hpp"
 #include "launcher/supervised_act.hpp"
+#include "launcher/taken_back.hpp"
 
 namespace sandpipe::launcher {
 
@@ -31,8 +33,10 @@ class Attempt {
     Answer open();
     Answer read();
     Answer change_mode();
+    Answer set_attribute();
     Answer change();
     Answer map();
+    Answer make_executable();
     Answer make();
     Answer remove();
     Answer rename();
@@ -45,13 +49,15 @@ class Attempt {
     template <typename Carry>
     Answer settle(Judgement judgement, const Spot& spot, const Spot& second, Carry carry_out);
     Site site_of(const Spot& spot) const;
+    Judgement judge_code(const Spot& spot) const;
+    Judgement judge_mapped(const Mapping& mapping) const;
     int find_changed(Resolver& resolver, Spot& spot) const;
     int open_new(const Spot& spot, unique_fd& file);
     int open_again(const Spot& spot, unique_fd& file);
     int truncate(const Spot& spot);
     int make_at(const Spot& spot);
     int find_link_source(Spot& spot);
-    void take_back_if_moved(Answer& answer, const Spot& spot, Kind made) const;
+    void take_back_if_moved(Answer& answer, const Spot& spot, Kind made, const Identity& identity) const;
     void take_back_if_moved(Answer& answer, Rename rename, const Spot& from, const Spot& to) const;
 
     const wire::AccessRules& rules_;

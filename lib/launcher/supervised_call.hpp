@@ -26,6 +26,11 @@ struct Call {
     mode_t mode = 0;
     dev_t device = 0;
     off_t length = 0;  ///< of truncate
+    std::uint64_t address = 0;  ///< of memory, and its size
+    std::uint64_t size = 0;
+    std::string attribute;  ///< the name of an extended one, and what it is set to
+    std::string value;
+    int attribute_flags = 0;  ///< XATTR_*
     open_how how{};
 };
 

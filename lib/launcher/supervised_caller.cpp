@@ -2,7 +2,10 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -13,6 +16,8 @@
 #include <cstring>
 #include <string_view>
 #include <utility>
+
+#include "sys/raw_syscall.hpp"
 
 namespace sandpipe::launcher {
 namespace {
@@ -110,6 +115,17 @@ pid_t Caller::process() const {
 mode_t Caller::file_mask() const {
     read_status();
     return mask_;
+}
+
+int Caller::check_growth(int file, std::int64_t length) const {
+    struct stat status {};
+    rlimit limit{};
+    if (::fstat(file, &status) < 0 || ::prlimit(process(), RLIMIT_FSIZE, nullptr, &limit) < 0) return -errno;
+    const bool fits = length <= status.st_size || limit.rlim_cur == RLIM_INFINITY ||
+                      static_cast<rlim_t>(length) <= limit.rlim_cur;
+    if (fits) return 0;
+    sys::raw_syscall(SYS_tkill, thread_, SIGXFSZ);
+    return -EFBIG;
 }
 
 std::string Caller::program() const {

@@ -33,6 +33,8 @@ class Caller {
     [[nodiscard]] pid_t process() const;
     /// 0777, which grants nothing to anybody, if it is gone.
     [[nodiscard]] mode_t file_mask() const;
+    /// -EFBIG, with the signal that comes with it, if `file` may not become so long (RLIMIT_FSIZE in setrlimit(2)).
+    [[nodiscard]] int check_growth(int file, std::int64_t length) const;
     /// comm of the process.
     [[nodiscard]] std::string program() const;
 

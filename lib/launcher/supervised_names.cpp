@@ -19,7 +19,8 @@ Answer Attempt::make() {
                       : call_.row->act == Act::make_directory ? Kind::directory
                                                               : Kind::file;
     Answer answer = settle(judge_make(rules_, made, site_of(spot)), spot, {}, [&] { return make_at(spot); });
-    take_back_if_moved(answer, spot, made);
+    if (answer.judgement.decision == Decision::perform)
+        take_back_if_moved(answer, spot, made, identity_of(spot));
     const bool is_made = answer.judgement.decision == Decision::perform;
     if (is_made && made == Kind::directory) repositories_.note_directory(spot, caller_.process());
     answer.made = std::move(spot);
@@ -121,7 +122,7 @@ Answer Attempt::link() {
         return result_of(::linkat(from.directory.get(), source.c_str(), to.directory.get(), to.last().c_str(),
                                   by_name ? 0 : AT_SYMLINK_FOLLOW));
     });
-    take_back_if_moved(answer, to, from.kind);
+    take_back_if_moved(answer, to, from.kind, identity_of(from.object.get()));
     answer.made = std::move(to);
     return answer;
 }

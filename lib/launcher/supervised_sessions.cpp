@@ -1,52 +1,24 @@
-#include <fcntl.h>
-#include <stdio.h>  // NOLINT: renameat2 is GNU's
-#include <unistd.h>
+#include <errno.h>
+#include <stdio.h>  // NOLINT: RENAME_* are GNU's
 
-#include <string>
 #include <utility>
 
 #include "launcher/supervised_attempt.hpp"
-#include "launcher/supervised_place.hpp"
 #include "launcher/tree_search.hpp"
 
-// The lock under which names are judged and made is one session's. Another session on the same tree may move a directory
-// between the two, so that what was made, or moved, stands at a place that was not judged. So each looks again after its
-// act: of two acts that are forbidden only together, the one that looks last sees the other's, and is taken back.
+// The lock under which names are judged and made is one session's. Another session on the same tree may move a
+// directory between the two, so that what was made, or moved, stands at a place that was not judged. So each looks
+// again after its act: of two acts that are forbidden only together, the one that looks last sees the other's, and is
+// taken back.
 
 namespace sandpipe::launcher {
-namespace {
-
-// Names under which something is put back where its own has been taken.
-constexpr int kOtherNames = 8;
-
-/// Where the entry stands now; as before where that cannot be told, for then its directory has been removed.
-std::string place_now(const Spot& spot) {
-    const std::string above = spot.directory ? place_of(spot.directory.get()) : std::string();
-    if (above.empty()) return spot.place;
-    return above == "/" ? above + spot.name : above + '/' + spot.name;
-}
-
-void move_back(const Spot& from, const Spot& to, unsigned flags) {
-    const unsigned back = flags & RENAME_EXCHANGE ? RENAME_EXCHANGE : RENAME_NOREPLACE;
-    const auto move_to = [&](const std::string& name) {
-        return ::renameat2(to.directory.get(), to.name.c_str(), from.directory.get(), name.c_str(), back) == 0;
-    };
-    bool moved = move_to(from.name);
-    for (int i = 0; !moved && back == RENAME_NOREPLACE && i < kOtherNames; ++i)
-        moved = move_to(from.name + ".denied" + std::to_string(i));
-}
-
-}  // namespace
-
-void Attempt::take_back_if_moved(Answer& answer, const Spot& spot, Kind made) const {
-    if (answer.judgement.decision != Decision::perform) return;
-    Site site{place_now(spot), Kind::missing};
-    if (site.place == spot.place) return;
-    Judgement again = judge_make(rules_, made, site);
-    if (again.decision != Decision::deny) return;
-    ::unlinkat(spot.directory.get(), spot.name.c_str(), made == Kind::directory ? AT_REMOVEDIR : 0);
+void Attempt::take_back_if_moved(Answer& answer, const Spot& spot, Kind made, const Identity& identity) const {
+    if (answer.judgement.decision != Decision::perform || !spot.site().ordinary) return;
+    std::string place;
+    Judgement again = judge_again(rules_, spot, made, identity, place);
+    if (again.decision == Decision::perform) return;
     answer.judgement = std::move(again);
-    (call_.second_path.empty() ? answer.resolved : answer.second_resolved) = std::move(site.place);
+    (call_.second_path.empty() ? answer.resolved : answer.second_resolved) = std::move(place);
 }
 
 void Attempt::take_back_if_moved(Answer& answer, Rename rename, const Spot& from, const Spot& to) const {
@@ -66,9 +38,10 @@ void Attempt::take_back_if_moved(Answer& answer, Rename rename, const Spot& from
     };
     const unsigned flags = rename.flags;
     if (!(flags & RENAME_EXCHANGE)) rename.to.kind = Kind::missing;
-    Judgement again = judge_rename(rules_, rename);
-    if (again.decision != Decision::deny) return;
-    move_back(from, to, flags);
+    const bool told = !rename.from.place.empty() && !rename.to.place.empty();
+    Judgement again = told ? judge_rename(rules_, rename) : Judgement{Decision::refuse, ENAMETOOLONG, {}};
+    if (told && again.decision != Decision::deny) return;
+    if (!move_back(from, to, flags)) again.rule += kStays;
     answer.judgement = std::move(again);
     answer.resolved = std::move(rename.from.place);
     answer.second_resolved = std::move(rename.to.place);

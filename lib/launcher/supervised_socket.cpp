@@ -13,6 +13,7 @@
 #include "launcher/own_descriptor.hpp"
 #include "launcher/resolve.hpp"
 #include "launcher/supervised_place.hpp"
+#include "launcher/taken_back.hpp"
 #include "sys/kernel.hpp"
 #include "sys/raw_syscall.hpp"
 
@@ -91,6 +92,15 @@ bool same_place(int one, int other) {
            first.stx_mnt_id == second.stx_mnt_id;
 }
 
+/// What to do instead, for whoever reads it: an address of a name server says nothing.
+std::string reason_without_route(std::uint16_t port, bool has_proxies) {
+    constexpr std::uint16_t kNameServer = 53;
+    std::string reason = "no route leaves the session's network";
+    if (port == kNameServer) reason += ", nor are names looked up in it";
+    if (has_proxies) reason += "; use the proxies that HTTP_PROXY and ALL_PROXY name";
+    return reason;
+}
+
 /// Whether this process, too, finds an entry of `directory` by `path`.
 bool leads_into(int start, std::string_view path, int directory) {
     const std::string above = split_path(path).directory;
@@ -157,7 +167,7 @@ SocketAnswer SocketSupervisor::judge_inet(const SocketAddress& address) const {
     answer.host = std::move(peer.host);
     answer.port = peer.port;
     if (plan_.own_network && !peer.within)
-        answer.judgement = {Decision::deny, ENETUNREACH, "no route leaves the session's network"};
+        answer.judgement = {Decision::deny, ENETUNREACH, reason_without_route(answer.port, !plan_.proxy_ports.empty())};
     return answer;
 }
 
@@ -222,7 +232,12 @@ SocketAnswer SocketSupervisor::bind(const seccomp_notif& notification, const Cal
     if (answer.judgement == Judgement{Decision::refuse, EEXIST, {}}) return refused(-EADDRINUSE);
     if (answer.judgement.decision != Decision::perform) return answer;
     error = still_waiting() ? bind_at(socket, caller, address, spot) : -EINTR;
-    return error < 0 ? refused(error) : answer;
+    if (error < 0) return refused(error);
+    // Another session may have moved its directory meanwhile.
+    std::string place;
+    answer.judgement = judge_again(plan_.rules, spot, Kind::socket, identity_of(spot), place);
+    if (answer.judgement.decision != Decision::perform) answer.resolved = std::move(place);
+    return answer;
 }
 
 /// The address stays as it was given where that leads the supervisor to the judged directory too, for it is what

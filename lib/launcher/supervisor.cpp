@@ -21,9 +21,6 @@
 namespace sandpipe::launcher {
 namespace {
 
-constexpr std::size_t kMaxPending = 1024;
-// Of one command. What it does beyond is refused without the host's having to hear of each.
-constexpr std::uint64_t kMostReported = 1000;
 constexpr unsigned long kNotifSetFlags = SECCOMP_IOW(4, __u64);  // SECCOMP_IOCTL_NOTIF_SET_FLAGS, since 6.6
 constexpr unsigned long kSyncWakeUp = 1;                         // SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP
 
@@ -35,7 +32,7 @@ Answer refusal(int error) {
 
 /// A wrong argument: the kernel finds it too, but for calls that only the supervisor can carry out.
 Answer unreadable(const NotifiedCall& row, int error) {
-    const bool made_here = row.act >= Act::make_directory && row.act <= Act::change_mode;
+    const bool made_here = row.act >= Act::make_directory && row.act <= Act::set_attribute;
     return !made_here ? Answer{} : refusal(-error);
 }
 
@@ -53,9 +50,8 @@ void Supervisor::attach(unique_fd listener) {
 
 void Supervisor::detach() {
     listener_.reset();
-    pending_.clear();
+    told_.forget();
     interrupted_.clear();
-    reported_ = folded_ = 0;
     repositories_.forget();
     if (!registry_.has_own()) return;
     if (const SessionLock::Held held(lock_); held) registry_.forget_own();
@@ -96,7 +92,7 @@ void Supervisor::handle(const seccomp_notif& notification) {
 void Supervisor::handle_refused(const seccomp_notif& notification, const Caller& caller) {
     const Refusal refusal = refusal_of(notification.data);
     if (refusal.error == 0) return (void)respond(notification.id, ENOSYS);
-    deny(notification, caller, denied_message(notification.data.nr, refusal));
+    deny(notification, caller, denied_message(notification.data, refusal));
 }
 
 void Supervisor::handle_socket(const NotifiedCall& row, const seccomp_notif& notification, const Caller& caller) {
@@ -108,7 +104,7 @@ void Supervisor::handle_socket(const NotifiedCall& row, const seccomp_notif& not
     SocketAnswer result;
     {
         const SessionLock::Held held(lock_);
-            if (!held) return (void)respond(cookie, ENOLCK);
+        if (!held) return (void)respond(cookie, ENOLCK);
         result = sockets_.answer(row, notification, caller, [this, cookie] { return is_valid(cookie); });
     }
     end_socket_call(row, notification, caller, result);
@@ -245,37 +241,13 @@ void Supervisor::keep_done(const seccomp_notif& notification, const Call& call, 
     if (!support_.wait_killable) interrupted_.keep_done(notification, call, std::move(answer));
 }
 
-/// A call that is made anew while the host still thinks about its first try.
-bool Supervisor::is_pending_again(const seccomp_notif& notification) {
-    if (support_.wait_killable) return false;
-    for (auto& [id, pending] : pending_) {
-        const seccomp_notif& first = pending.notification;
-        if (first.pid != notification.pid || std::memcmp(&first.data, &notification.data, sizeof first.data) != 0)
-            continue;
-        pending.notification = notification;
-        return true;
-    }
-    return false;
-}
-
 void Supervisor::deny(const seccomp_notif& notification, const Caller& caller, wire::Denied denied) {
-    const std::uint64_t cookie = notification.id;
     const int error = denied.error;
     denied.pid = caller.process();
     denied.program = caller.program();
     denied.probe = denied.probe || is_known_probe(denied.operation, denied.resolved);
-    if (!is_valid(cookie) || is_pending_again(notification)) return;
-    denied.id = next_id_++;
-    denied.folded = folded_;
-    const bool told = reported_ < kMostReported && pending_.size() < kMaxPending && report_(denied);
-    if (!told) {
-        ++folded_;
-        last_folded_ = std::move(denied);
-        return refuse_told(notification, error);
-    }
-    ++reported_;
-    folded_ = 0;
-    pending_[denied.id] = {notification, error};
+    if (!is_valid(notification.id) || (!support_.wait_killable && told_.waits_again(notification))) return;
+    if (!told_.tell(std::move(denied), notification)) refuse_told(notification, error);
 }
 
 /// Refuses a call that needs no further telling, should it come again.
@@ -286,20 +258,8 @@ void Supervisor::refuse_told(const seccomp_notif& notification, int error) {
         interrupted_.keep_refused(static_cast<pid_t>(notification.pid), notification.data, error);
 }
 
-void Supervisor::report_folded() {
-    if (folded_ == 0) return;
-    last_folded_.id = 0;
-    last_folded_.folded = folded_ - 1;
-    folded_ = 0;
-    (void)report_(last_folded_);  // a host that takes no more has gone, or soon will
-}
-
 void Supervisor::on_acknowledged(std::uint64_t id) {
-    const auto found = pending_.find(id);
-    if (found == pending_.end()) return;
-    const Pending pending = found->second;
-    pending_.erase(found);
-    refuse_told(pending.notification, pending.error);
+    if (const auto waiting = told_.take(id)) refuse_told(waiting->notification, waiting->error);
 }
 
 void Supervisor::let_go_on(std::uint64_t cookie) { (void)respond(cookie, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE); }

@@ -6,8 +6,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -17,6 +15,7 @@
 #include "launcher/session_lock.hpp"
 #include "launcher/supervised_act.hpp"
 #include "launcher/supervised_socket.hpp"
+#include "launcher/told_denials.hpp"
 #include "launcher/waiting_opens.hpp"
 #include "wire/messages.hpp"
 #include "wire/session_plan.hpp"
@@ -35,18 +34,14 @@ struct SupervisorSupport {
 /// is the disk, for a file that it makes or opens, and the session's lock, which other supervisors hold as long.
 class Supervisor {
   public:
-    /// `report` sends a Denied to the host; false where there is none to tell: then the call is refused at
-    /// once.
-    using Report = std::function<bool(const wire::Denied&)>;
-
     /// The commands of a session have a supervisor each, and one may move a directory in which another is
     /// about to make something. `session_file` is a file that the session's supervisors share (a memfd of
     /// the cell) for their SessionLock; it must stay open. -1: there is no other supervisor. `owner` is another
     /// number for each.
-    Supervisor(const wire::SessionPlan& plan, Report report, SupervisorSupport support, int session_file = -1,
-               std::int64_t owner = 1)
+    Supervisor(const wire::SessionPlan& plan, ToldDenials::Report report, SupervisorSupport support,
+               int session_file = -1, std::int64_t owner = 1)
         : plan_(plan),
-          report_(std::move(report)),
+          told_(std::move(report)),
           support_(support),
           lock_(session_file),
           repositories_(plan.rules),
@@ -76,16 +71,11 @@ class Supervisor {
     /// Then this process must not serve another command (WaitingOpens).
     [[nodiscard]] bool is_spoiled() const noexcept { return opens_.is_spoiled(); }
     /// Tells the host of the refused calls that no Denial has stood for yet. To be called at the command's end.
-    void report_folded();
+    void report_folded() { told_.tell_folded(); }
     /// The host has noted the place of denial `id`: the call fails now. An unknown id is ignored.
     void on_acknowledged(std::uint64_t id);
 
   private:
-    struct Pending {
-        seccomp_notif notification{};
-        int error = 0;
-    };
-
     [[nodiscard]] bool receive();
     void handle(const seccomp_notif& notification);
     void handle_refused(const seccomp_notif& notification, const Caller& caller);
@@ -104,7 +94,6 @@ class Supervisor {
     void open_later(const seccomp_notif& notification, const Call& call, unique_fd fifo);
     void on_opened(std::uint64_t cookie, const Call& call, unique_fd file, int error);
     void keep_done(const seccomp_notif& notification, const Call& call, Answer answer);
-    [[nodiscard]] bool is_pending_again(const seccomp_notif& notification);
     void deny(const seccomp_notif& notification, const Caller& caller, wire::Denied denied);
     void refuse_told(const seccomp_notif& notification, int error);
     void let_go_on(std::uint64_t cookie);
@@ -112,7 +101,7 @@ class Supervisor {
     [[nodiscard]] bool respond(std::uint64_t cookie, int error, unsigned flags = 0, std::int64_t value = 0);
 
     const wire::SessionPlan& plan_;
-    Report report_;
+    ToldDenials told_;
     const SupervisorSupport support_;
     SessionLock lock_;
     NewRepositories repositories_;
@@ -126,11 +115,6 @@ class Supervisor {
     bool started_ = true;
     std::uint64_t root_mount_ = 0;
     std::uint64_t root_inode_ = 0;
-    std::uint64_t next_id_ = 1;
-    std::uint64_t reported_ = 0;
-    std::uint64_t folded_ = 0;  // refused calls that no report stands for yet
-    wire::Denied last_folded_;
-    std::unordered_map<std::uint64_t, Pending> pending_;
     InterruptedCalls interrupted_;
 };
 

@@ -8,8 +8,11 @@
 #include <cerrno>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
+
+#include "sys/descriptors.hpp"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
@@ -30,17 +33,6 @@ int make_memory_file(unique_fd& memory) {
     return memory ? 0 : -errno;
 }
 
-int write_all(int file, const char* bytes, std::size_t size) {
-    while (size > 0) {
-        const ssize_t put = ::write(file, bytes, size);
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0) return -errno;
-        bytes += put;
-        size -= static_cast<std::size_t>(put);
-    }
-    return 0;
-}
-
 int copy_bytes(int from, int to) {
     std::vector<char> bytes(256 * 1024);
     for (off_t at = 0;;) {
@@ -49,7 +41,8 @@ int copy_bytes(int from, int to) {
         if (got <= 0) return got < 0 ? -errno : 0;
         at += got;
         if (at > kMostBytes) return -EFBIG;
-        if (const int error = write_all(to, bytes.data(), static_cast<std::size_t>(got)); error < 0) return error;
+        const std::string_view part(bytes.data(), static_cast<std::size_t>(got));
+        if (const int error = sys::write_all(to, part); error < 0) return error;
     }
 }
 

@@ -30,8 +30,9 @@ struct Earlier {
     std::vector<unique_fd> pidfds;
 };
 
+/// Never destroyed: a Runtime with static storage duration may go after everything that was made later.
 Earlier& earlier() {
-    static Earlier helpers;
+    static Earlier& helpers = *new Earlier;
     return helpers;
 }
 

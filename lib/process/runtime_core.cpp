@@ -35,6 +35,8 @@ wire::FeatureLimits feature_limits() {
     return limits;
 }
 
+Error closed_error() { return {Errc::sandbox_not_initialized, "the Runtime is closed"}; }
+
 }  // namespace
 
 std::uint64_t next_command_id() noexcept {
@@ -67,19 +69,24 @@ void RuntimeCore::log(LogLevel level, std::uint64_t command_id, const std::strin
     }
 }
 
-void RuntimeCore::check_usable() const {
+void RuntimeCore::check_owner() const {
     if (::getpid() != owner_)
         throw Error(Errc::sandbox_not_initialized,
                     "this process was forked from the Runtime's: make a Runtime of its own in the child");
-    if (closed_) throw Error(Errc::sandbox_not_initialized, "the Runtime is closed");
+}
+
+void RuntimeCore::check_usable() const {
+    check_owner();
+    if (closed_) throw closed_error();
 }
 
 LauncherHandle RuntimeCore::launcher() {
-    check_usable();
+    check_owner();
     LauncherHandle handle;
     bool lost = false;
     {
         const Lock lock(mutex_);
+        if (cut_off_) throw closed_error();
         Launcher& slot = launchers_[next_launcher_++ % launchers_.size()];
         if (!slot.channel || !slot.channel->alive()) {
             lost = slot.channel != nullptr;
@@ -103,7 +110,13 @@ void RuntimeCore::start_launcher_in(Launcher& slot) {
 
 void RuntimeCore::join(std::uint64_t id, const std::shared_ptr<RuntimeMember>& member) {
     const Lock lock(mutex_);
+    if (closed_) throw closed_error();
     members_[id].object = member;
+}
+
+void RuntimeCore::refuse_starts() {
+    const Lock lock(mutex_);
+    closed_ = true;
 }
 
 void RuntimeCore::leave(std::uint64_t id) {
@@ -216,11 +229,11 @@ void RuntimeCore::stop_commands() {
 }
 
 std::vector<unique_fd> RuntimeCore::cut_off() {
-    closed_ = true;
     std::vector<unique_fd> helpers;
     // In a forked child the sockets are the parent's too, and are not ours to shut down.
     if (::getpid() != owner_) return helpers;
     const Lock lock(mutex_);
+    closed_ = cut_off_ = true;
     for (Launcher& slot : launchers_) {
         if (slot.channel) slot.channel->shut_down();
         if (slot.pidfd) helpers.push_back(std::move(slot.pidfd));
@@ -229,11 +242,14 @@ std::vector<unique_fd> RuntimeCore::cut_off() {
 }
 
 void RuntimeCore::release_io() noexcept {
-    closed_ = true;
+    refuse_starts();
     for (const auto& [id, member] : members(true)) member->release_io();
+    // Given up without the lock: who holds the last of a member destroys it, which takes the lock.
     std::vector<Ending> dropped;
+    decltype(queue_) waiting;
     const Lock lock(mutex_);
-    queue_.clear();
+    cut_off_ = true;
+    waiting.swap(queue_);
     dropped.swap(endings_);
     for (const Launcher& slot : launchers_)
         if (slot.channel) slot.channel->release_io();

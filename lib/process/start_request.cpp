@@ -129,7 +129,8 @@ std::string stream_hint(const wire::Failure& failure) {
 
 std::string program_hint(const wire::Failure& failure, const wire::StartCommand& request) {
     if (failure.error == ENOEXEC)
-        return "no executable format and no \"#!\" line: start it by its interpreter, such as sh";
+        return "no executable format and no \"#!\" line that the kernel takes (255 bytes, with a path): start it by its"
+               " interpreter, such as sh";
     if (failure.error == EACCES) return path_hint(EISDIR);
     if (failure.error == ECANCELED) return "it was ended before it was executed";
     if (failure.error == ETXTBSY) return "another process still has it open for writing";
@@ -199,7 +200,8 @@ std::string start_hint(const wire::Failure& failure, const wire::StartCommand& r
         case Stage::interpreter:
             return failure.error == ELOOP
                        ? "the interpreter in its \"#!\" line is a script too, and so on: the kernel follows five"
-                       : "the file exists; the interpreter in its \"#!\" line or its loader does not";
+                       : "the file exists; the interpreter in its \"#!\" line or its loader does not (in a file with"
+                         " DOS line ends the name has a carriage return at its end)";
         case Stage::permission:
             return "the file, or the interpreter in its \"#!\" line, may not be executed: see the mode (chmod +x), a"
                    " noexec mount, or the policy";

@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
 #include <utility>
 
 #include "sys/descriptors.hpp"
@@ -22,6 +24,19 @@ bool is_way_out(int fd) {
     size = sizeof peer;
     const bool connected = ::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) == 0;
     return !connected || (type != SOCK_STREAM && type != SOCK_SEQPACKET);
+}
+
+/// A pipe of the host's for its command: O_NONBLOCK belongs to the open file description, which both would share, so the
+/// command gets one of its own, which blocks. What cannot be opened again, as a socket, is passed as it is.
+int lend(int fd, unique_fd& copy) {
+    const int flags = ::fcntl(fd, F_GETFL);
+    struct stat status {};
+    if (flags < 0 || !(flags & O_NONBLOCK) || ::fstat(fd, &status) < 0 || !S_ISFIFO(status.st_mode))
+        return sys::duplicate(fd, copy);
+    const std::string again = "/proc/self/fd/" + std::to_string(fd);
+    // Without O_NONBLOCK the opening itself might wait for the pipe's other end.
+    if (sys::open_file(again.c_str(), (flags & O_ACCMODE) | O_NONBLOCK, 0, copy) < 0) return sys::duplicate(fd, copy);
+    return ::fcntl(copy.get(), F_SETFL, flags & ~O_NONBLOCK) < 0 ? -errno : 0;
 }
 
 class Planner {
@@ -68,7 +83,7 @@ class Planner {
     bool input(const Input::Stream&, unique_fd& child) { return pipe_for(child, plan_.input, false); }
     bool input(const Input::File&, unique_fd& child) { return take_file(0, child); }
     bool input(const Input::Descriptor& source, unique_fd& child) {
-        return check(sys::duplicate(source.fd->get(), child), Stage::input, "descriptor");
+        return check(lend(source.fd->get(), child), Stage::input, "descriptor");
     }
 
     bool output(const Output::Capture&, std::size_t index, unique_fd& child) {
@@ -79,12 +94,12 @@ class Planner {
     }
     bool output(const Output::Inherit&, std::size_t index, unique_fd& child) {
         const int own = index == 0 ? STDOUT_FILENO : STDERR_FILENO;
-        return check(sys::duplicate(own, child), Stage::output,
+        return check(lend(own, child), Stage::output,
                      index == 0 ? "the host's stdout" : "the host's stderr");
     }
     bool output(const Output::File&, std::size_t index, unique_fd& child) { return take_file(index + 1, child); }
     bool output(const Output::Descriptor& sink, std::size_t, unique_fd& child) {
-        return check(sys::duplicate(sink.fd->get(), child), Stage::output, "descriptor");
+        return check(lend(sink.fd->get(), child), Stage::output, "descriptor");
     }
 
     /// Merged, stderr goes where stdout goes.

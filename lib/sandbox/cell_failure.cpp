@@ -1,7 +1,5 @@
 #include "cell_failure.hpp"
 
-#include <sandpipe/error.hpp>
-
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -80,10 +78,11 @@ bool machine_refuses(const wire::Failure& failure) {
     }
 }
 
-/// Places are opened without following links, as they were resolved.
-bool place_changed(const wire::Failure& failure) {
-    const bool gone = failure.error == ELOOP || failure.error == ENOTDIR || failure.error == ENOENT;
-    return failure.stage == Stage::mounts && gone && failure.path.starts_with('/');
+/// All places were resolved before: neither missing, nor behind a link.
+bool has_changed(const wire::Failure& failure) {
+    const bool names_place = failure.stage == Stage::mounts || failure.stage == Stage::landlock;
+    const int error = failure.error;
+    return names_place && (error == ENOENT || error == ENOTDIR || error == ELOOP || error == ESTALE);
 }
 
 }  // namespace
@@ -93,10 +92,9 @@ void throw_cell_failure(const wire::Failure& failure, bool weaker) {
     const bool supervisor = failure.stage == Stage::seccomp && failure.path != kFilter;
     const std::string what = supervisor ? "a seccomp supervisor for" : std::string(to_string(failure.stage));
     const std::string text = "the sandbox could not be made: " + what + " " + failure.path + ": " +
-                             std::strerror(failure.error) + remedy(failure) +
-                             (!weaker && could_be_given_up(failure) ? kWeaker : "");
-    if (place_changed(failure)) throw PlaceChanged(code, text + "; it has been replaced while the session started");
-    throw Error(code, text);
+                             std::strerror(failure.error) + remedy(failure);
+    if (has_changed(failure)) throw PlaceChanged(code, text + "; something replaced it while the session was made");
+    throw Error(code, text + (!weaker && could_be_given_up(failure) ? kWeaker : ""));
 }
 
 }  // namespace sandpipe

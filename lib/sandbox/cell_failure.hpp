@@ -6,13 +6,14 @@
 
 namespace sandpipe {
 
-/// A place is not what it was when the session was planned: the host, or a command of another session, has replaced it.
-struct PlaceChanged : Error {
+/// A place was replaced between the look at it and the mount on it: another look may find it settled.
+class PlaceChanged final : public Error {
+  public:
     using Error::Error;
 };
 
 /// Throws the `Error` for a session whose cell could not be made: E_SANDBOX_UNSUPPORTED_ENV where the machine refuses a
-/// mechanism, with the remedy; else E_SANDBOX_FAILED, as a `PlaceChanged` where planning it again may help.
+/// mechanism, with the remedy; else E_SANDBOX_FAILED, as a PlaceChanged where it is that.
 /// `weaker`: the options let it go on without what can be given up.
 [[noreturn]] void throw_cell_failure(const wire::Failure& failure, bool weaker);
 

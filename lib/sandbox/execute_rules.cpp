@@ -87,14 +87,14 @@ class LoaderSearch {
     std::set<std::pair<std::string, std::string>> loaders_;
 };
 
-bool touches_executables(const wire::AccessRules& rules, std::string_view place) {
-    bool touches = false;
-    const auto look = [&](const AccessRule& rule) {
-        touches = touches || rule.access == Access::allow_execute;
-    };
-    rules.visit_above(place, look);
-    rules.visit_below(place, look);
-    return touches;
+/// Whether programs stand on a mount at `place` itself. What cannot be written in a root has a mount of its own.
+bool has_programs(const wire::AccessRules& rules, std::string_view place) {
+    bool has = false;
+    rules.visit_above(place, [&](const AccessRule& rule) { has = has || rule.access == Access::allow_execute; });
+    rules.visit_below(place, [&](const AccessRule& rule) {
+        has = has || (rule.access == Access::allow_execute && rules.write(rule.place).allowed);
+    });
+    return has;
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ void forbid_execution(const wire::AccessRules& rules, std::vector<wire::MountOp>
     for (wire::MountOp& op : mounts) {
         const bool writable = op.step == MountStep::place_writable || op.step == MountStep::private_tmp;
         if (op.step == MountStep::private_dev) op.noexec = true;
-        if (writable) op.noexec = !touches_executables(rules, op.path);
+        if (writable) op.noexec = !has_programs(rules, op.path);
     }
 }
 

@@ -84,6 +84,32 @@ struct Origin {
     std::string narrowing;  ///< what was taken away
 };
 
+struct Foundation {
+    CompiledPolicy compiled;
+    CellStart start;
+};
+
+/// What another program replaces meanwhile is looked at anew, some times.
+awaitable<Foundation> lay_foundation(std::shared_ptr<detail::RuntimeCore> core, SrtEnforcerOptions options,
+                                     std::shared_ptr<const CompiledPolicy> wider, std::chrono::nanoseconds limit) {
+    constexpr int kMostTries = 8;
+    const std::function<CompiledPolicy()> work = [options, wider, home = home_of(*core)] {
+        return lay_groundwork(options, home, wider.get());
+    };
+    for (int tries = 1;; ++tries) {
+        Foundation made;
+        std::function<CompiledPolicy()> again = work;
+        made.compiled = co_await detail::call_aside(core->executor(), std::move(again), limit, std::string(kLate));
+        made.compiled.plan.allow_weaker = options.enable_weaker_nested_sandbox;
+        try {
+            made.start = co_await start_cell(core, made.compiled.plan, limit);
+            co_return made;
+        } catch (const PlaceChanged&) {
+            if (tries == kMostTries) throw;
+        }
+    }
+}
+
 /// What concerns a session as a whole.
 struct SessionFacts {
     EnforcementReport report;
@@ -221,40 +247,13 @@ awaitable<std::shared_ptr<SandboxEnforcer>> make_enforcer(Runtime& runtime, SrtE
 
 namespace {
 
-/// How often a session is planned anew because places have changed by the time of its mounts. Nobody who exchanges them
-/// for ever is waited for.
-constexpr int kMostPlans = 8;
-
-struct Made {
-    CompiledPolicy compiled;
-    CellStart start;
-};
-
-awaitable<Made> make_cell(std::shared_ptr<detail::RuntimeCore> core, SrtEnforcerOptions options,
-                          std::shared_ptr<const CompiledPolicy> wider, std::chrono::nanoseconds limit) {
-    for (int plans = 1;; ++plans) {
-        std::function<CompiledPolicy()> work = [options, wider, home = home_of(*core)] {
-            return lay_groundwork(options, home, wider.get());
-        };
-        CompiledPolicy compiled =
-            co_await detail::call_aside(core->executor(), std::move(work), limit, std::string(kLate));
-        compiled.plan.allow_weaker = options.enable_weaker_nested_sandbox;
-        try {
-            CellStart start = co_await start_cell(core, compiled.plan, limit);
-            co_return Made{std::move(compiled), std::move(start)};
-        } catch (const PlaceChanged&) {
-            if (plans == kMostPlans) throw;
-        }
-    }
-}
-
 awaitable<std::shared_ptr<SandboxEnforcer>> make_session(std::shared_ptr<detail::RuntimeCore> core,
                                                          SrtEnforcerOptions options, ProxySettings proxies,
                                                          Origin origin, std::chrono::nanoseconds limit) {
     core->check_usable();
-    Made made = co_await make_cell(core, options, origin.wider, limit);
-    CompiledPolicy& compiled = made.compiled;
-    CellStart& start = made.start;
+    Foundation foundation = co_await lay_foundation(core, options, origin.wider, limit);
+    CompiledPolicy& compiled = foundation.compiled;
+    CellStart& start = foundation.start;
     options.workspace = compiled.plan.workspace;
     SessionEnvironment environment =
         environment_of(options, core->environment(), compiled.git_safe_directories);

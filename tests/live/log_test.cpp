@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <sandpipe/sandboxed_executor.hpp>
+
 #include <unistd.h>
 
 #include <csignal>
@@ -83,6 +85,27 @@ TEST_F(Log, OfTheCommandLineIsOffUnlessAskedFor) {
     EXPECT_THAT(log_of({"--log", "info"}), ::testing::AllOf(HasSubstr("started sleep"), HasSubstr("settled"),
                                                             Not(HasSubstr("SIGTERM"))));
     EXPECT_THAT(log_of({"--log", "debug"}), HasSubstr("sending SIGTERM"));
+}
+
+struct Unchanged : BinarySandbox {
+    awaitable<BinaryInvocation> wrap(BinaryInvocation invocation) override { co_return invocation; }
+};
+
+TEST_F(Log, ABypassIsInTheRuntimesOwn) {
+    keep_records();
+    for (const bool lets_out : {false, true}) {
+        entries_.clear();
+        SandboxedExecutorOptions wrapping;
+        wrapping.inner = local_executor(runtime());
+        wrapping.sandbox = std::make_shared<Unchanged>();
+        wrapping.bypass = [lets_out](const std::string&) { return lets_out; };
+        EXPECT_EQ(run(sandboxed_executor(std::move(wrapping))->exec(command("true"))).exit_code, 0);
+        const auto told = Contains(HasSubstr("bypass: true runs outside of the sandbox"));
+        if (lets_out)
+            EXPECT_THAT(texts(), told);
+        else
+            EXPECT_THAT(texts(), Not(told));
+    }
 }
 
 TEST_F(Log, ASinkThatThrowsOrUsesTheRuntimeHarmsNothing) {

@@ -204,15 +204,22 @@ TEST_F(DenialKinds, SystemCallsAndSockets) {
         const char* call;
         const char* kind;
         const char* operation;
-    } calls[] = {{"mount", "syscall", "mount"},          {"bpf", "syscall", "bpf"},
-                 {"keyctl", "syscall", "keyctl"},        {"unshare_user", "syscall", "unshare"},
-                 {"setns", "syscall", "setns"},          {"unix_dgram", "socket", "socket"},
-                 {"pair_dgram", "socket", "socketpair"}, {"packet", "socket", "socket"},
-                 {"vsock", "socket", "socket"}};
-    for (const auto& [call, kind, operation] : calls) {
+        std::string rule;
+    } calls[] = {{"mount", "syscall", "mount", ""},
+                 {"bpf", "syscall", "bpf", ""},
+                 {"keyctl", "syscall", "keyctl", ""},
+                 {"unshare_user", "syscall", "unshare", "no new user namespace"},
+                 {"setns", "syscall", "setns", ""},
+                 {"tiocsti", "syscall", "ioctl", "TIOCSTI"},
+                 {"unix_dgram", "socket", "socket", "only stream and seqpacket UNIX sockets: AF_UNIX, SOCK_DGRAM"},
+                 {"pair_dgram", "socket", "socketpair", "only stream and seqpacket UNIX sockets: AF_UNIX, SOCK_DGRAM"},
+                 {"packet", "socket", "socket", "only UNIX, IPv4, IPv6 and netlink sockets: AF_PACKET, SOCK_RAW"},
+                 {"vsock", "socket", "socket", "only UNIX, IPv4, IPv6 and netlink sockets: AF_VSOCK, SOCK_STREAM"}};
+    for (const auto& [call, kind, operation, rule] : calls) {
         const Ran ran = session.attack("attack_calls", {call});
         ASSERT_EQ(kinds(ran), Lines{kind}) << call << " " << ran.out;
         EXPECT_EQ(ran.result.denials[0].operation, operation);
+        EXPECT_EQ(ran.result.denials[0].rule, rule);
         EXPECT_FALSE(ran.result.denials[0].probe) << call;
     }
     const Ran ring = session.attack("attack_calls", {"io_uring_setup"});

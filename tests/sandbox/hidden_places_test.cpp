@@ -58,6 +58,62 @@ TEST_F(HiddenPlaces, BelowADirectoryThatCannotBeListed) {
     }
 }
 
+// Which sets the same bits. Whoever exchanges name, value or path while the call is judged changes nothing about it.
+TEST_F(HiddenPlaces, NorDoesAnAccessControlListCloseIt) {
+    ignore_below("w");
+    host("mkdir w/sub w/other && git init -q w/sub");
+    Session session = open();
+    const std::string set =
+        "import os, struct, sys\n"
+        "def acl(owner): return struct.pack('<I', 2) + b''.join(struct.pack('<HHI', tag, rights, 0xffffffff)\n"
+        "                                                       for tag, rights in ((1, owner), (4, 1), (0x20, 1)))\n"
+        "for owner in 3, 6, 0, 5, 7:\n"
+        "    for target in PATH, os.open(PATH, os.O_RDONLY):\n"
+        "        try: os.setxattr(target, 'system.posix_acl_access', acl(owner)); print(oct(os.stat(PATH).st_mode & 0o700))\n"
+        "        except OSError as error: print(error.errno)\n"
+        "    os.chmod(PATH, 0o755)\n";
+    const auto tried = [&](const std::string& place) { return session.python("PATH = '" + place + "'\n" + set); };
+    const Ran other = tried("other");
+    if (other.out.starts_with("95")) GTEST_SKIP() << "no access control lists on this file system";
+    EXPECT_EQ(other.out, "0o300\n0o300\n0o600\n0o600\n0o0\n0o0\n0o500\n0o500\n0o700\n0o700\n") << other.err;
+    for (const char* place : {".", "sub", "sub/.git"}) {
+        const Ran ran = tried(place);
+        EXPECT_EQ(ran.out, "13\n13\n13\n13\n13\n13\n0o500\n0o500\n0o700\n0o700\n") << place << ran.err;
+        EXPECT_EQ(ran.denied().size(), 6U) << place;
+    }
+}
+
+// As any other attribute is set, and said what is wrong with it.
+TEST_F(HiddenPlaces, AttributesAreSetOnBehalf) {
+    ignore_below("w");
+    Session session = open();
+    const Ran ran = session.python(
+        "import os, errno\n"
+        "def attempt(*arguments, **more):\n"
+        "    try: os.setxattr(*arguments, **more); print('ok')\n"
+        "    except OSError as error: print(errno.errorcode[error.errno])\n"
+        "os.symlink('file', 'link')\n"
+        "attempt('file', 'user.a', b'1')\n"
+        "attempt('link', 'user.b', b'2' * 1000)\n"
+        "attempt(os.open('file', os.O_RDONLY), 'user.c', b'')\n"
+        "attempt('file', 'user.a', b'3', os.XATTR_CREATE)\n"
+        "attempt('file', 'user.n', b'3', os.XATTR_REPLACE)\n"
+        "attempt('link', 'user.d', b'4', follow_symlinks=False)\n"
+        "attempt(os.open('file', os.O_PATH), 'user.e', b'5')\n"
+        "attempt('file', 'user.' + 'x' * 300, b'6')\n"
+        "attempt('file', '', b'6')\n"
+        "attempt('file', 'trusted.x', b'6')\n"
+        "attempt('file', 'user.f', b'6' * 65537)\n"
+        "attempt('missing', 'user.g', b'7')\n"
+        "print(sorted(os.listxattr('file')), os.getxattr('file', 'user.a'), len(os.getxattr('file', 'user.b')))\n");
+    if (ran.out.starts_with("EOPNOTSUPP")) GTEST_SKIP() << "no attributes of users on this file system";
+    EXPECT_EQ(ran.out,
+              "ok\nok\nok\nEEXIST\nENODATA\nEPERM\nEBADF\nERANGE\nERANGE\nEPERM\nE2BIG\nENOENT\n"
+              "['user.a', 'user.b', 'user.c'] b'1' 1000\n")
+        << ran.err;
+    EXPECT_EQ(ran.denied(), std::vector<std::string>{});
+}
+
 /// What a command may do to any other directory of its own.
 TEST_F(HiddenPlaces, WhatHasAProtectedPlaceBelowStaysOpenToTheSearch) {
     ignore_below("w");

@@ -16,13 +16,12 @@
 namespace sandpipe::testing {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::seconds;
+using namespace std::chrono_literals;
 
 class HungFilesystem : public HungFilesystemTest {
   protected:
     /// What making a session says, while the loop goes on: how often another coroutine of it had its turn.
-    std::pair<std::string, int> open_within(seconds limit, SandboxPolicy policy) {
+    std::pair<std::string, int> open_within(std::chrono::seconds limit, SandboxPolicy policy) {
         std::string said = "made";
         const int turns = turns_during([&]() -> awaitable<void> {
             SrtEnforcerOptions options;
@@ -43,7 +42,7 @@ class HungFilesystem : public HungFilesystemTest {
         BinaryExecResult result;
         const auto executor = local_executor(runtime());
         const int turns = turns_during([&]() -> awaitable<void> {
-            result = co_await executor->exec(invocation.start_timeout(seconds(1)));
+            result = co_await executor->exec(invocation.start_timeout(1s));
         });
         return {std::move(result), turns};
     }
@@ -71,7 +70,7 @@ TEST_F(HungFilesystem, OneThatAnswersIsATreeLikeOthers) {
 // The search for names to protect goes through all of a writable root.
 TEST_F(HungFilesystem, ASessionThatWouldSearchItIsNotMadeAndHoldsUpNothing) {
     hang();
-    const auto [said, turns] = open_within(seconds(1), writable());
+    const auto [said, turns] = open_within(1s, writable());
     EXPECT_NE(said.find("a file system hangs"), std::string::npos) << said;
     EXPECT_GE(turns, 10);
     // Others of the same Runtime are made and work meanwhile.
@@ -88,7 +87,7 @@ TEST_F(HungFilesystem, ARunningCommandCanBeStoppedAndTheNextIsNotStarted) {
     reader.await_output("begun");
     hang();
     reader.write("go\n");
-    const Ran next = session.run(session.shell("true").start_timeout(seconds(1)));
+    const Ran next = session.run(session.shell("true").start_timeout(1s));
     EXPECT_EQ(next.result.cause, Cause::not_started);
     EXPECT_TRUE(std::holds_alternative<NotStarted>(next.result.status));
     reader.stop();
@@ -128,7 +127,7 @@ TEST_F(HungFilesystem, AFileOfAStreamHoldsUpItsCommandAlone) {
 TEST_F(HungFilesystem, AFileOfAStreamInASandboxToo) {
     Session session = open(writable({"../c"}));
     hang();
-    const Ran ran = session.run(session.shell("cat").input(Input::file(hung("file"))).start_timeout(seconds(1)));
+    const Ran ran = session.run(session.shell("cat").input(Input::file(hung("file"))).start_timeout(1s));
     ASSERT_TRUE(std::holds_alternative<NotStarted>(ran.result.status));
     EXPECT_EQ(std::get<NotStarted>(ran.result.status).stage, Stage::input);
     const std::string other = at("o/file");
@@ -141,13 +140,13 @@ TEST_F(HungFilesystem, ACommandThatWaitsForItsFileIsCancelledAtOnce) {
     const auto executor = local_executor(runtime());
     const auto begin = std::chrono::steady_clock::now();
     drive([&]() -> awaitable<void> {
-        asio::steady_timer timer(co_await asio::this_coro::executor, milliseconds(200));
+        asio::steady_timer timer(co_await asio::this_coro::executor, 200ms);
         auto waiting = command("cat").input(Input::file(hung("file")));
         const auto first = co_await (executor->exec(std::move(waiting)) || timer.async_wait(asio::use_awaitable));
         EXPECT_EQ(first.index(), 1U);
     });
     close_runtime();  // nothing waits for the thread
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(20)) << "start_timeout is 30 s";
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s) << "start_timeout is 30 s";
 }
 
 TEST_F(HungFilesystem, ALookAtABypassedProgramIsOneOfTheStart) {
@@ -159,7 +158,7 @@ TEST_F(HungFilesystem, ALookAtABypassedProgramIsOneOfTheStart) {
     hang();
     BinaryExecResult result;
     const int turns = turns_during([&]() -> awaitable<void> {
-        auto invocation = command(hung("program")).start_timeout(seconds(1));
+        auto invocation = command(hung("program")).start_timeout(1s);
         result = co_await executor->exec(std::move(invocation));
     });
     EXPECT_GE(turns, 10);

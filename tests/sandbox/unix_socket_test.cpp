@@ -77,6 +77,25 @@ TEST_F(UnixSockets, OfTheHostAreOutOfReachAndThatIsSaid) {
     }
 }
 
+// More than a session may have at one time.
+TEST_F(UnixSockets, ThoseThatWereRemovedLeaveRoomForOthers) {
+    ignore_below("w");
+    Session session = open();
+    const Ran ran = session.python(
+        "import os, socket\n"
+        "def bind(name):\n"
+        "    s = socket.socket(socket.AF_UNIX); s.bind(name); return s\n"
+        "kept = bind('kept'); kept.listen()\n"
+        "for i in range(5000):\n"
+        "    s = bind('x'); s.close(); os.unlink('x')\n"
+        "socket.socket(socket.AF_UNIX).connect('kept')\n"
+        "new = bind('x'); new.listen()\n"
+        "socket.socket(socket.AF_UNIX).connect('x')\n"
+        "print('connected')\n");
+    EXPECT_EQ(ran.out, "connected\n") << ran.err;
+    EXPECT_EQ(ran.denied(), std::vector<std::string>{});
+}
+
 TEST_F(UnixSockets, SignalHandlersRunWhileAConnectWaits) {
     Session session = open();
     const std::string program = R"(

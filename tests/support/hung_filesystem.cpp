@@ -20,8 +20,7 @@
 namespace sandpipe::testing {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::seconds;
+using namespace std::chrono_literals;
 
 // An empty directory, until the server is stopped.
 constexpr const char* kServer = R"(
@@ -43,7 +42,7 @@ while True:
 
 /// Looks again and again, for 10 s at most.
 bool comes_true(const std::function<bool()>& condition) {
-    const auto end = std::chrono::steady_clock::now() + seconds(10);
+    const auto end = std::chrono::steady_clock::now() + 10s;
     while (!condition()) {
         if (std::chrono::steady_clock::now() > end) return false;
         ::usleep(1000);
@@ -54,7 +53,7 @@ bool comes_true(const std::function<bool()>& condition) {
 awaitable<void> count_turns(const bool* over, int* turns) {
     asio::steady_timer timer(co_await asio::this_coro::executor);
     while (!*over) {
-        timer.expires_after(milliseconds(20));
+        timer.expires_after(20ms);
         co_await timer.async_wait(asio::use_awaitable);
         ++*turns;
     }
@@ -103,7 +102,7 @@ int HungFilesystemTest::turns_during(const std::function<awaitable<void>()>& wor
         co_await work();
         over = true;
     });
-    idle_for(milliseconds(100));
+    idle_for(100ms);
     return turns;
 }
 

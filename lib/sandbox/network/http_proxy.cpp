@@ -121,6 +121,10 @@ awaitable<std::size_t> HttpServing::read_head(std::chrono::nanoseconds limit) {
             problem_ = {431, "the request's head is larger than 64 KiB"};
             co_return 0;
         }
+        if (std::string wrong = wrong_beginning(input_); !wrong.empty()) {
+            problem_ = {400, std::move(wrong)};
+            co_return 0;
+        }
         seen = input_.size();
         bool timed_out = false;
         if (co_await connection_.read_from_client(input_, until, timed_out) > 0) continue;

@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/personality.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
 
 #include "launcher/known_probe.hpp"
+#include "launcher/socket_words.hpp"
 
 namespace sandpipe::launcher {
 namespace {
@@ -39,6 +41,27 @@ TEST(RefusedCall, LooksAtTheBitsThatTheKernelLooksAt) {
     EXPECT_EQ(refusal(__NR_clone, 0x80).error, 0) << "part of the exit signal";
 }
 
+TEST(RefusedCall, SaysWhatWasAsked) {
+    EXPECT_STREQ(refusal(__NR_ioctl, 0, TIOCSTI).rule, "TIOCSTI");
+    EXPECT_STREQ(refusal(__NR_unshare, CLONE_NEWUSER | CLONE_FS).rule, "no new user namespace");
+    EXPECT_STREQ(refusal(__NR_unshare, 0x80).rule, "no new time namespace");
+    seccomp_data call{};
+    call.args[0] = AF_PACKET;
+    call.args[1] = SOCK_RAW | SOCK_CLOEXEC;
+    EXPECT_EQ(socket_words(call), "AF_PACKET, SOCK_RAW");
+    call.args[0] = 1ULL << 32 | 47;
+    call.args[1] = 9;
+    EXPECT_EQ(socket_words(call), "family 47, type 9");
+}
+
+TEST(RefusedCall, WhatIsReadBecomesExecutableUnasked) {
+    EXPECT_EQ(refusal(__NR_personality, READ_IMPLIES_EXEC).error, EPERM);
+    EXPECT_EQ(refusal(__NR_personality, 0xfffffffe).error, EPERM);
+    EXPECT_EQ(refusal(__NR_personality, 0xffffffff).error, 0) << "asks what it is";
+    EXPECT_EQ(refusal(__NR_personality, 0).error, 0);
+    EXPECT_EQ(refusal(__NR_personality, ADDR_NO_RANDOMIZE).error, 0);
+}
+
 TEST(RefusedCall, SocketsThatExist) {
     EXPECT_EQ(refusal(__NR_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK).error, 0);
     EXPECT_EQ(refusal(__NR_socket, AF_UNIX, SOCK_SEQPACKET).error, 0);
@@ -57,6 +80,8 @@ TEST(KnownProbe, IsWhatProgramsDoUnasked) {
     EXPECT_TRUE(is_known_probe("mkdir", "/opt/x/__pycache__"));
     EXPECT_FALSE(is_known_probe("open", "/opt/my__pycache__/x"));
     EXPECT_FALSE(is_known_probe("open", "/opt/__pycache__x"));
+    EXPECT_TRUE(is_known_probe("open", "/proc/19/coredump_filter"));
+    EXPECT_FALSE(is_known_probe("open", "/proc/19/oom_score_adj"));
     EXPECT_TRUE(is_known_probe("connect", "/run/nscd/socket"));
     EXPECT_FALSE(is_known_probe("unlink", "/run/nscd/socket"));
     EXPECT_FALSE(is_known_probe("connect", "/run/docker.sock"));

@@ -513,6 +513,7 @@ TEST(Compile, OwnPlacesAreWritableAndNoRoots) {
     const CompiledPolicy small = compile(policy, "/w", "/home/u", FakePathFacts());
     ASSERT_EQ(mounts_at(small, "/tmp").size(), 1U);
     EXPECT_EQ(mounts_at(small, "/tmp")[0]->bytes, 4096U);
+    EXPECT_EQ(mounts_at(small, "/dev")[0]->bytes, 4096U) << "of /dev/shm";
     EXPECT_TRUE(warns_of(compile_lists({{"/tmp"}, {}, {}, {}}, FakePathFacts()), "TMPDIR"));
     EXPECT_FALSE(warns_of(compile_lists({{}, {}, {"/tmp"}, {}}, FakePathFacts()), "TMPDIR"));
 }
@@ -673,6 +674,13 @@ TEST(Execution, WritableMountsAreNoexecUnlessAProgramStandsThere) {
     EXPECT_FALSE(noexec("/opt/x/out", MountStep::place_writable));
     EXPECT_TRUE(noexec("/tmp", MountStep::private_tmp));
     EXPECT_TRUE(noexec("/dev", MountStep::private_dev));
+    SandboxPolicy kept = executing({"bin", "/opt/x"}, {".", "/v", "/opt/x/out"});
+    kept.filesystem.deny_write = {"bin"};
+    const CompiledPolicy read_only = compile(kept, "/w", "/home/u", facts);
+    for (const MountOp& op : read_only.plan.mounts) {
+        if (!op.path.starts_with("/w") || op.step == MountStep::take_tree) continue;
+        EXPECT_EQ(op.noexec, op.path == "/w") << op.path << ": it has a mount of its own";
+    }
     for (const MountOp& op : compile_lists({{}, {}, {"."}, {}}, facts).plan.mounts)
         EXPECT_FALSE(op.noexec) << op.path;
 }

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <linux/seccomp.h>
+
+#include <string>
+
+namespace sandpipe::launcher {
+
+/// What a call of socket(2) or socketpair(2) asks for: "AF_PACKET, SOCK_RAW". Pure.
+[[nodiscard]] std::string socket_words(const seccomp_data& call);
+
+}  // namespace sandpipe::launcher

@@ -1,0 +1,186 @@
+#include "launcher/taken_back.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "launcher/supervised_place.hpp"
+
+namespace sandpipe::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Two sessions brought something to where it may not be, and others make it hard to take it back. What happened before
+/// is done by hand.
+class TakenBack : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        char path[] = "/tmp/taken-back-XXXXXX";
+        ASSERT_NE(::mkdtemp(path), nullptr);
+        top_ = fs::canonical(path);
+    }
+    void TearDown() override {
+        for (const char* name : {"one", "two"}) ::chmod((top_ / name).c_str(), 0700);
+        fs::remove_all(top_);
+    }
+    Spot spot(const std::string& path) {
+        Spot spot;
+        spot.name = fs::path(path).filename();
+        spot.place = top_ / path;
+        EXPECT_EQ(open_handle(AT_FDCWD, (top_ / path).parent_path().c_str(), O_DIRECTORY, spot.directory), 0);
+        if (open_handle(spot.directory.get(), spot.name.c_str(), O_NOFOLLOW, spot.object) == 0) {
+            EXPECT_EQ(kind_of(spot.object, spot.kind), 0);
+        }
+        return spot;
+    }
+    /// A directory with something in it, moved from one/d to two/d.
+    void move() {
+        fs::create_directories(top_ / "one/d/denied");
+        fs::create_directory(top_ / "two");
+        from_ = spot("one/d");
+        to_ = spot("two/d");
+        fs::rename(top_ / "one/d", top_ / "two/d");
+    }
+    std::size_t count(const std::string& below) {
+        std::size_t count = 0;
+        for ([[maybe_unused]] const auto& entry : fs::directory_iterator(top_ / below)) ++count;
+        return count;
+    }
+
+    fs::path top_;
+    Spot from_, to_;
+};
+
+TEST_F(TakenBack, GoesBackToItsName) {
+    move();
+    EXPECT_TRUE(move_back(from_, to_, 0));
+    EXPECT_TRUE(fs::exists(top_ / "one/d/denied"));
+    EXPECT_EQ(count("two"), 0U);
+}
+
+TEST_F(TakenBack, GoesBackBesideWhoTookItsName) {
+    move();
+    fs::create_directory(top_ / "one/d");
+    for (int i = 0; i < 8; ++i) fs::create_directory(top_ / ("one/d.denied" + std::to_string(i)));
+    EXPECT_TRUE(move_back(from_, to_, 0));
+    EXPECT_EQ(count("one"), 10U);
+    EXPECT_EQ(count("two"), 0U);
+}
+
+TEST_F(TakenBack, IsPutAsideWhereItsDirectoryIsGone) {
+    move();
+    fs::remove(top_ / "one");
+    EXPECT_TRUE(move_back(from_, to_, 0));
+    EXPECT_FALSE(fs::exists(top_ / "two/d"));
+    EXPECT_EQ(count("two"), 1U);
+}
+
+TEST_F(TakenBack, GoesBackThroughClosedDirectories) {
+    move();
+    for (const char* name : {"one", "two"}) ASSERT_EQ(::chmod((top_ / name).c_str(), 0500), 0);
+    EXPECT_TRUE(move_back(from_, to_, 0));
+    EXPECT_TRUE(fs::exists(top_ / "one/d/denied"));
+    struct stat status {};
+    ASSERT_EQ(::stat((top_ / "two").c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0500U);
+}
+
+TEST_F(TakenBack, WhatSomebodyElsePutThereStays) {
+    move();
+    fs::rename(top_ / "two/d", top_ / "two/e");
+    fs::create_directory(top_ / "two/d");
+    EXPECT_TRUE(move_back(from_, to_, 0));
+    EXPECT_TRUE(fs::exists(top_ / "two/d"));
+    EXPECT_EQ(count("one"), 0U);
+}
+
+TEST_F(TakenBack, ChangesBack) {
+    fs::create_directories(top_ / "one/d/denied");
+    std::ofstream(top_ / "f") << "x";
+    const Spot from = spot("one/d"), to = spot("f");
+    ASSERT_EQ(::renameat2(from.directory.get(), "d", to.directory.get(), "f", RENAME_EXCHANGE), 0);
+    EXPECT_TRUE(move_back(from, to, RENAME_EXCHANGE));
+    EXPECT_TRUE(fs::exists(top_ / "one/d/denied"));
+    EXPECT_TRUE(fs::is_regular_file(top_ / "f"));
+}
+
+TEST_F(TakenBack, BothArePutAsideWhereTheyCannotChangeBack) {
+    fs::create_directories(top_ / "one/d");
+    fs::create_directories(top_ / "two/e");
+    Spot from = spot("one/d"), to = spot("two/e");
+    ASSERT_EQ(::renameat2(from.directory.get(), "d", to.directory.get(), "e", RENAME_EXCHANGE), 0);
+    fs::remove(top_ / "one/d");  // what came there is gone
+    EXPECT_TRUE(move_back(from, to, RENAME_EXCHANGE));
+    EXPECT_FALSE(fs::exists(top_ / "two/e"));
+    EXPECT_EQ(count("two"), 1U);
+}
+
+TEST_F(TakenBack, WhatWasMadeGoesAway) {
+    std::ofstream(top_ / "f") << "x";
+    fs::create_directory(top_ / "d");
+    for (const char* name : {"f", "d"}) {
+        const Spot made = spot(name);
+        EXPECT_TRUE(take_away(made, identity_of(made)));
+        EXPECT_FALSE(fs::exists(top_ / name));
+        EXPECT_TRUE(take_away(made, identity_of(made.object.get())));  // it is gone already
+    }
+}
+
+TEST_F(TakenBack, AnothersFileOfThatNameStays) {
+    std::ofstream(top_ / "f") << "x";
+    const Spot made = spot("f");
+    std::ofstream(top_ / "g") << "the host's";
+    fs::rename(top_ / "g", top_ / "f");
+    EXPECT_TRUE(take_away(made, identity_of(made.object.get())));
+    EXPECT_EQ(fs::file_size(top_ / "f"), 10U);
+}
+
+TEST_F(TakenBack, AFilledDirectoryLosesItsName) {
+    fs::create_directories(top_ / "one/d/filled");
+    const Spot made = spot("one/d");
+    ASSERT_EQ(::chmod((top_ / "one").c_str(), 0500), 0);
+    EXPECT_TRUE(take_away(made, identity_of(made)));
+    EXPECT_FALSE(fs::exists(top_ / "one/d"));
+    EXPECT_EQ(count("one"), 1U);
+}
+
+TEST_F(TakenBack, ThePlaceIsThatOfTheDirectoryNow) {
+    move();
+    const Spot inside = spot("two/d/new");
+    fs::rename(top_ / "two/d", top_ / "one/moved");
+    EXPECT_EQ(place_now(inside), (top_ / "one/moved/new").string());
+    fs::remove_all(top_ / "one/moved");
+    EXPECT_EQ(place_now(inside), inside.place);
+}
+
+TEST_F(TakenBack, WhatWasMadeIsJudgedWhereItStandsNow) {
+    const wire::AccessRules rules{{{wire::Access::allow_write, top_, "root", {}, false},
+                                   {wire::Access::deny_write, top_ / "two/d/new", "new", {}, false}},
+                                  true};
+    fs::create_directories(top_ / "one/d");
+    fs::create_directories(top_ / "one/other");
+    fs::create_directory(top_ / "two");
+    const Spot denied = spot("one/d/new"), allowed = spot("one/other/new");
+    for (const char* name : {"one/d/new", "one/other/new"}) std::ofstream(top_ / name) << "x";
+    std::string place;
+    EXPECT_EQ(judge_again(rules, denied, Kind::file, identity_of(denied), place).decision, Decision::perform);
+    fs::rename(top_ / "one/d", top_ / "two/d");
+    fs::rename(top_ / "one/other", top_ / "two/other");
+    const Judgement judgement = judge_again(rules, denied, Kind::file, identity_of(denied), place);
+    EXPECT_EQ(judgement.decision, Decision::deny);
+    EXPECT_EQ(judgement.rule, "new");
+    EXPECT_EQ(place, (top_ / "two/d/new").string());
+    EXPECT_FALSE(fs::exists(top_ / "two/d/new"));
+    EXPECT_EQ(judge_again(rules, allowed, Kind::file, identity_of(allowed), place).decision, Decision::perform);
+    EXPECT_TRUE(fs::exists(top_ / "two/other/new"));
+}
+
+}  // namespace
+}  // namespace sandpipe::launcher
