@@ -90,8 +90,8 @@ class PolicyRules {
   private:
     /// Whether the wider session has not what this would grant; then it is warned of and not granted.
     [[nodiscard]] bool exceeds(wire::Access access, const PolicyEntry& entry);
-    /// Whether a denied path leads, by a link that a command may have made, to what no policy can deny: that must not keep
-    /// the session from starting. The link is protected then.
+    /// Whether a denied path leads, by a link that a command may have made, to what no policy can deny: that must not
+    /// keep the session from starting. The link is protected then.
     bool is_void_by_link(const PolicyEntry& entry);
     [[nodiscard]] bool can_be_masked(const std::string& directory) const;
     void deny_behind_link(wire::Access access, const PolicyEntry& glob, const std::string& link);
