@@ -3,13 +3,15 @@
 #include <sandpipe/error.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "alias_denials.hpp"
 #include "check_supported.hpp"
 #include "core/escaped.hpp"
 #include "execute_rules.hpp"
-#include "glob_search.hpp"
+#include "expand_globs.hpp"
 #include "mount_layout.hpp"
 #include "own_places.hpp"
 #include "planted_link.hpp"
@@ -39,10 +41,10 @@ namespace {
 
 using wire::Access;
 
-// Links that a glob matches are named up to here, and then counted: /usr/bin has hundreds.
-constexpr std::size_t kMostNamed = 3;
 // fs.mount-max in proc(5) is 100,000, of which the host has some.
 constexpr std::size_t kMostMounts = 90'000;
+// tmpfs rounds up to pages, and takes what then has no bits left for "no limit".
+constexpr std::uint64_t kMostTmpBytes = std::numeric_limits<std::int64_t>::max();
 
 template <typename T>
 void sort_unique(std::vector<T>& values) {
@@ -70,70 +72,6 @@ std::string resolve_tmp(const PathFacts& facts) {
             Errc::sandbox_unsupported_env,
             "/tmp leads to " + tmp.place + ", which is no directory that a session can have its own of");
     return std::move(tmp.place);
-}
-
-std::vector<GlobQuery> queries_of(Access access, const std::vector<PolicyEntry>& entries) {
-    std::vector<GlobQuery> queries;
-    for (const PolicyEntry& entry : entries)
-        if (!entry.glob.empty()) queries.push_back({access, entry.path.place, entry.glob, entry.where});
-    return queries;
-}
-
-/// The same item of the list is also a name that exists as it is written.
-bool is_named(const PolicyEntry& glob, const std::vector<PolicyEntry>& entries) {
-    return std::any_of(entries.begin(), entries.end(),
-                       [&](const PolicyEntry& entry) { return entry.where == glob.where; });
-}
-
-/// What a glob allows is what exists: mounts and Landlock are about files, not names. A link may have been
-/// made by a command, so its name grants nothing.
-std::vector<PolicyEntry> without_globs(Access access, std::vector<PolicyEntry> entries, const PathBase& base,
-                                       PolicyRules& rules) {
-    const auto glob = std::stable_partition(entries.begin(), entries.end(),
-                                            [](const PolicyEntry& entry) { return entry.glob.empty(); });
-    const std::vector<PolicyEntry> globs(std::make_move_iterator(glob),
-                                         std::make_move_iterator(entries.end()));
-    entries.erase(glob, entries.end());
-    GlobFinds finds = find_globs(queries_of(access, globs), rules.found.rules, base.facts, base.kernel.hidden);
-    std::vector<bool> used(globs.size());
-    std::vector<std::size_t> links(globs.size());
-    for (const GlobFind& name : finds.names) {
-        used[name.query] = true;
-        PolicyEntry entry = globs[name.query];
-        if (name.kind == PathKind::symlink) {
-            if (++links[name.query] <= kMostNamed)
-                rules.warn(entry.where + ": " + name.path + " is a symbolic link, which no glob grants");
-            continue;
-        }
-        entry.glob.clear();
-        entry.expanded = true;
-        entry.absolute = name.path;
-        entry.path = {name.path, base.facts.look(name.path), entry.path.passed};
-        entries.push_back(std::move(entry));
-    }
-    for (std::size_t i = 0; i < globs.size(); ++i)
-        if (!used[i] && !is_named(globs[i], entries)) rules.nothing_found(access, globs[i]);
-    for (std::size_t i = 0; i < globs.size(); ++i)
-        if (links[i] > kMostNamed)
-            rules.warn(globs[i].where + ": " + std::to_string(links[i] - kMostNamed) +
-                       " more symbolic links are not granted");
-    const std::size_t warnings = rules.warnings.size();
-    for (const GlobGap& gap : finds.gaps) rules.warn_of_gap(globs[gap.query], gap);
-    rules.fold_warnings(warnings);
-    return entries;
-}
-
-/// Rules for the names, whenever they come, and places for what is there.
-void deny_globs(Access access, const std::vector<PolicyEntry>& entries, const PathBase& base,
-                PolicyRules& rules) {
-    std::vector<PolicyEntry> globs;
-    for (const PolicyEntry& entry : entries)
-        if (!entry.glob.empty()) globs.push_back(entry);
-    GlobFinds finds = find_globs(queries_of(access, globs), rules.found.rules, base.facts, base.kernel.hidden);
-    for (const GlobFind& name : finds.names) rules.deny_found(access, globs[name.query], name);
-    const std::size_t warnings = rules.warnings.size();
-    for (const GlobGap& gap : finds.gaps) rules.deny_gap(access, globs[gap.query], gap);
-    rules.fold_warnings(warnings);
 }
 
 /// A place below that is shown again needs the directory itself as a way to it.
@@ -218,7 +156,7 @@ PolicyRules rules_of(const FilesystemPolicy& policy, const PathBase& base) {
     for (std::vector<PolicyEntry>* list : {&denied.deny_read, &denied.deny_write})
         add_alias_denials(*list, aliases, base.facts, rules);
     rules.keep_denials();
-    for (const PolicyEntry& entry : by_link) rules.allow_read_by_link(entry, denied.deny_read);
+    rules.allow_read_by_links(by_link, denied.deny_read);
     for (const PolicyEntry& entry : denied.deny_read) rules.deny_read(entry);
     for (const PolicyEntry& entry : denied.deny_write) rules.deny_write(entry);
     rules.deny_mandatory(base.kernel.hidden, aliases);
@@ -261,7 +199,7 @@ void add_own_places(PolicyRules& rules) {
 void compile_filesystem(const SandboxPolicy& policy, const PathBase& base,
                         const std::vector<PolicyEntry>& sockets, CompiledPolicy& result) {
     PolicyRules rules = rules_of(policy.filesystem, base);
-    rules.found.tmp_bytes = policy.limits.tmp_bytes;
+    rules.found.tmp_bytes = std::min(policy.limits.tmp_bytes, kMostTmpBytes);
     sort_unique(rules.found.devices);
     show_unix_sockets(sockets, rules);
     warn_of_void_grants(rules);

@@ -83,8 +83,9 @@ bool PolicyRules::leads_astray(const PolicyEntry& entry) {
 
 bool PolicyRules::exceeds(Access access, const PolicyEntry& entry) {
     if (!wider_ || has_grant(*wider_, access, entry.path.place)) return false;
-    warn(entry.where + ": " + quoted(entry.absolute) +
-         " is not granted: the session that this one comes from has not " + entry.path.place);
+    if (exceeding_.insert(entry.where).second)
+        warn(entry.where + ": " + quoted(entry.absolute) +
+             " is not granted: the session that this one comes from has not " + entry.path.place);
     return true;
 }
 
@@ -129,16 +130,24 @@ void PolicyRules::allow_read(const PolicyEntry& entry) {
     warn(entry.where + ": " + quoted(entry.absolute) + " does not exist and is not granted");
 }
 
-void PolicyRules::allow_read_by_link(const PolicyEntry& entry, const std::vector<PolicyEntry>& denied) {
-    const std::string& place = entry.path.place;
+void PolicyRules::allow_read_by_links(const std::vector<PolicyEntry>& entries,
+                                      const std::vector<PolicyEntry>& denied) {
+    if (entries.empty()) return;
     wire::AccessRules without = found.rules;
     for (const PolicyEntry& denial : denied)
         without.add({Access::deny_read, denial.path.place, denial.rule, denial.glob, false});
-    const wire::Verdict verdict = without.read(place);
-    if (verdict.allowed) return allow_read(entry);
-    warn(entry.where + ": " + quoted(entry.absolute) + " leads to " + place + " by the link " +
-         written_link(entry.path, written_) + ", which a command may have made, so " + verdict.rule +
-         " prevails; grant " + place + " by its own name");
+    const std::size_t before = warnings.size();
+    for (const PolicyEntry& entry : entries) {
+        const std::string& place = entry.path.place;
+        const wire::Verdict verdict = without.read(place);
+        if (verdict.allowed)
+            allow_read(entry);
+        else
+            warn(entry.where + ": " + quoted(entry.absolute) + " leads to " + place + " by the link " +
+                 written_link(entry.path, written_) + ", which a command may have made, so " + verdict.rule +
+                 " prevails; grant " + place + " by its own name");
+    }
+    fold_warnings(before, "paths of filesystem.allowRead lift nothing, for they lead by such links");
 }
 
 void PolicyRules::allow_execute(const PolicyEntry& entry) {

@@ -3,7 +3,9 @@
 #include <sandpipe/policy.hpp>
 
 #include <cstddef>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,9 +44,9 @@ class PolicyRules {
 
     void allow_write(const PolicyEntry& entry);
     void allow_read(const PolicyEntry& entry);
-    /// An entry that leads by a link in a place where commands write: it lifts nothing of what is `denied`, or what the
+    /// Entries that lead by links in places where commands write: they lift nothing of what is `denied`, or what the
     /// rules deny already. All other grants come before.
-    void allow_read_by_link(const PolicyEntry& entry, const std::vector<PolicyEntry>& denied);
+    void allow_read_by_links(const std::vector<PolicyEntry>& entries, const std::vector<PolicyEntry>& denied);
     void deny_read(const PolicyEntry& entry);
     void deny_write(const PolicyEntry& entry);
     void grant_device(const PolicyEntry& entry);
@@ -64,13 +66,14 @@ class PolicyRules {
     void deny_gap(wire::Access access, const PolicyEntry& glob, const GlobGap& gap);
     void warn_of_gap(const PolicyEntry& glob, const GlobGap& gap);
     /// Of the warnings from this one on, all of one kind, only some stay: a command may have caused any number.
-    void fold_warnings(std::size_t first);
+    void fold_warnings(std::size_t first,
+                       std::string_view rest = "directories cannot be searched for what globs match");
     /// For roots in linked worktrees: their repository can be written too, where its pointers can be
     /// believed.
     void allow_git_worktrees();
     void deny_kernel_mounts(const KernelMounts& kernel);
-    /// What the wider session cannot read or write stays denied, wherever the policy's paths lead by now, and whatever is
-    /// a root of its own by now.
+    /// What the wider session cannot read or write stays denied, wherever the policy's paths lead by now, and whatever
+    /// is a root of its own by now.
     void keep_denials();
     /// The table of mandatory_denies.hpp, in every root that allow_write has added, but not in what is `passed_over`.
     void deny_mandatory(const std::vector<std::string>& passed_over, const MountAliases& aliases);
@@ -106,6 +109,7 @@ class PolicyRules {
     const FilesystemPolicy& policy_;
     const std::vector<std::string> written_;
     const CompiledPolicy* const wider_;
+    std::set<std::string> exceeding_;  ///< entries, of which a glob may match any number of places
     const PathFacts& facts_;
 };
 

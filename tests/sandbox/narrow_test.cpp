@@ -34,13 +34,13 @@ class Narrow : public SandboxTest {
     std::string reads(Session& session) const {
         return session.sh("cat " + at("priv/key") + " " + at("c/r") + " 2>/dev/null").out;
     }
-    /// Goes on to exchange c/x, a directory, and c/l until it is stopped.
+    /// Goes on to exchange `x`, a directory, and `l` until it is stopped, and leaves each there for a while.
     static BinaryInvocation exchange(const std::string& directory) {
         return Session::python_command(
-                   "import ctypes, sys\n"
+                   "import ctypes, random, sys, time\n"
                    "swap = ctypes.CDLL(None).renameat2\n"
                    "print('goes', flush=True)\n"
-                   "while swap(-100, b'x', -100, b'l', 2) == 0: pass\n"
+                   "while swap(-100, b'x', -100, b'l', 2) == 0: time.sleep(random.choice((0, 0.0002, 0.002)))\n"
                    "sys.exit('the exchange is refused')")
             .cwd(directory);
     }
@@ -121,11 +121,9 @@ TEST_F(Narrow, ExchangedWhileItIsJudged) {
         Session wide = open(writable({at("c")}));
         Running flips = wide.start(exchange(at("c")));
         flips.await_output("goes\n");
-        int granted = 0;
         for (int i = 0; i < rounds(60); ++i) {
             try {
                 Session narrower = narrow(wide, writable({at("c/x")}));
-                ++granted;
                 (void)narrower.sh("cd " + at("c") + " && touch ../o/won ../w/won .git/hooks/won");
                 narrower.close();
             } catch (const Error& error) {
@@ -135,7 +133,10 @@ TEST_F(Narrow, ExchangedWhileItIsJudged) {
         flips.stop();
         EXPECT_NE(flips.finish().result.cause, Cause::finished) << "it did not exchange anything";
         EXPECT_FALSE(std::filesystem::exists(at("c/.git/hooks/won"))) << target;
-        EXPECT_GT(granted, 0) << target;
+        host("cd c; if [ -h x ]; then rm x; mv -T l x; else rm l; fi");
+        Session granted = narrow(wide, writable({at("c/x")}));
+        EXPECT_EQ(granted.sh("touch " + at("c/x/own")).code(), 0) << "nobody exchanges it";
+        granted.close();
         wide.close();
     }
 }
@@ -193,7 +194,7 @@ TEST_F(NextSession, ALinkInARootLiftsNoDenialInThatRoot) {
                              Case{{"secrets"}, "pub", "ln -s secrets pub", "secrets/key"},
                              Case{{"secrets"}, "globbed/*", "ln -s secrets globbed", "secrets/key"},
                              Case{{"**/secrets"}, "pub3", "ln -s secrets pub3", "secrets/key"},
-                             Case{{".env*"}, ".env.example", "rm -f .env.example; ln -s .env .env.example", ".env"}}) {
+                             Case{{"**/.env"}, ".env.example", "rm -f .env.example; ln -s .env .env.example", ".env"}}) {
         SandboxPolicy policy = writable();
         policy.filesystem.deny_read = each.denied;
         policy.filesystem.allow_read = {each.allowed};

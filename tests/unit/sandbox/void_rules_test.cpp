@@ -74,6 +74,14 @@ TEST_F(VoidRules, TheWorkspaceThatCannotBeWrittenIsCalledThat) {
     EXPECT_EQ(refusal("/"), "");
 }
 
+TEST_F(VoidRules, ASizeThatIsNoneStaysALimit) {
+    policy_.limits.tmp_bytes = ~std::uint64_t{0};
+    std::vector<std::uint64_t> sizes;
+    for (const wire::MountOp& op : compiled().plan.mounts)
+        if (op.step == wire::MountStep::private_tmp) sizes.push_back(op.bytes);
+    EXPECT_THAT(sizes, ElementsAre(~std::uint64_t{0} >> 1));
+}
+
 TEST_F(VoidRules, WarningsAreLinesOfBoundedLength) {
     policy_.filesystem.allow_read = {"a\nb", std::string(3000, 'x')};
     const CompiledPolicy result = compiled();
