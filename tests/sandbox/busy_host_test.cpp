@@ -28,6 +28,7 @@ class BusyHost : public SandboxTest {
                                        "  with open(f'/proc/self/task/{t.native_id}/syscall') as f: words=f.read().split()\n"
                                        "  return words[0]==openat\n"
                                        "while sum(map(is_in,threads))+len(through)<len(threads): time.sleep(.01)\n"
+                                       "time.sleep(1)\n"  // the supervisor takes them; nothing tells when it has
                                        "os._exit(3)\n");
     }
 };
