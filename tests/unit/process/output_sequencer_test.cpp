@@ -167,7 +167,7 @@ TEST(OutputSequencer, TimesAreThoseOfTheArrival) {
     EXPECT_EQ(std::get<OutputChunk>(sequencer.pop()).time, 3ms);
     (void)sequencer.pop();
     (void)sequencer.pop();
-    EXPECT_EQ(std::get<OutputChunk>(sequencer.pop()).time, 3ms) << "split, both parts came at once";
+    EXPECT_EQ(std::get<OutputChunk>(sequencer.pop()).time, 9ms) << "came at 3 ms, and stands behind what came at 9 ms";
 }
 
 }  // namespace
