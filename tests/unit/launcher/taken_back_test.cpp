@@ -160,5 +160,27 @@ TEST_F(TakenBack, ThePlaceIsThatOfTheDirectoryNow) {
     EXPECT_EQ(place_now(inside), inside.place);
 }
 
+TEST_F(TakenBack, WhatWasMadeIsJudgedWhereItStandsNow) {
+    const wire::AccessRules rules{{{wire::Access::allow_write, top_, "root", {}, false},
+                                   {wire::Access::deny_write, top_ / "two/d/new", "new", {}, false}},
+                                  true};
+    fs::create_directories(top_ / "one/d");
+    fs::create_directories(top_ / "one/other");
+    fs::create_directory(top_ / "two");
+    const Spot denied = spot("one/d/new"), allowed = spot("one/other/new");
+    for (const char* name : {"one/d/new", "one/other/new"}) std::ofstream(top_ / name) << "x";
+    std::string place;
+    EXPECT_EQ(judge_again(rules, denied, Kind::file, identity_of(denied), place).decision, Decision::perform);
+    fs::rename(top_ / "one/d", top_ / "two/d");
+    fs::rename(top_ / "one/other", top_ / "two/other");
+    const Judgement judgement = judge_again(rules, denied, Kind::file, identity_of(denied), place);
+    EXPECT_EQ(judgement.decision, Decision::deny);
+    EXPECT_EQ(judgement.rule, "new");
+    EXPECT_EQ(place, (top_ / "two/d/new").string());
+    EXPECT_FALSE(fs::exists(top_ / "two/d/new"));
+    EXPECT_EQ(judge_again(rules, allowed, Kind::file, identity_of(allowed), place).decision, Decision::perform);
+    EXPECT_TRUE(fs::exists(top_ / "two/other/new"));
+}
+
 }  // namespace
 }  // namespace sandpipe::launcher
