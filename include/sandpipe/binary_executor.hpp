@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sandpipe/awaitable.hpp>
+#include <sandpipe/error.hpp>
 #include <sandpipe/invocation.hpp>
 #include <sandpipe/result.hpp>
 
@@ -16,6 +17,8 @@ struct PathDomain {
     friend bool operator==(const PathDomain&, const PathDomain&) = default;
 };
 
+struct LogRecord;
+
 /// Runs one program to its settled result. Implementations are thread-safe.
 class BinaryExecutor {
   public:
@@ -28,6 +31,10 @@ class BinaryExecutor {
     virtual awaitable<BinaryExecResult> exec(BinaryInvocation invocation) = 0;
 
     [[nodiscard]] virtual PathDomain path_domain() const { return {}; }
+
+    /// Logs what is done around this executor, as a bypass: a local executor to its Runtime's logger, others to the
+    /// spdlog logger registered as "sandpipe".
+    virtual void log(const LogRecord& record) const;
 
     /// Where `async_exec` runs for a token that brings no executor: that of the Runtime for a local executor, else
     /// Asio's system executor.

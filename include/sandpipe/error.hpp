@@ -34,7 +34,8 @@ enum class Errc : int {
 /// A program that fails and a machine that refuses a start are not errors: they come as data, in the result.
 class Error : public std::system_error {
   public:
-    /// `text` names the offending value, the accepted ones and, where the machine is at fault, the remedy.
+    /// `text` names the offending value, the accepted ones and, where the machine is at fault, the remedy. It becomes
+    /// one line: control characters and what is no UTF-8 are escaped (\xHH), and the middle of a long one is left out.
     Error(Errc code, const std::string& text);
 
     [[nodiscard]] Errc errc() const noexcept { return static_cast<Errc>(code().value()); }

@@ -31,7 +31,7 @@ class Input {
     /// for its reader; NotStarted otherwise.
     [[nodiscard]] static Input file(std::string path);
     /// A descriptor of the host, duplicated at once: the caller may close its own. Throws `Error` for a bad
-    /// one.
+    /// one. The command gets a pipe with O_NONBLOCK as one that blocks; the caller's stays as it is.
     [[nodiscard]] static Input descriptor(int fd);
     /// Written by the caller while the command runs: CommandStream::write and close_input.
     [[nodiscard]] static Input stream();
@@ -71,7 +71,7 @@ class Output {
     [[nodiscard]] static Output inherit();
     /// To a file, made with mode 0666 less the umask if it does not exist; opened by the host at the start.
     [[nodiscard]] static Output file(std::string path, FileMode mode);
-    /// To a descriptor of the host, duplicated at once. Throws `Error` for a bad one.
+    /// To a descriptor of the host, duplicated at once. Throws `Error` for a bad one. O_NONBLOCK as for Input.
     [[nodiscard]] static Output descriptor(int fd);
 
     struct Capture {};
@@ -98,7 +98,8 @@ class Output {
 /// 2 ms apart. `merged`: one pipe for both; the order is exact always and nothing says which stream it was.
 enum class Order : std::uint8_t { tagged, merged };
 
-/// What becomes of processes that a plain command leaves behind when it ends by itself.
+/// What becomes of processes that a plain command leaves behind when it ends by itself: kept, they live on until the
+/// Runtime is closed or destroyed, or its process ends.
 /// Inside a sandbox nothing survives its command, whatever this says.
 enum class Survivors : std::uint8_t { keep, end };
 

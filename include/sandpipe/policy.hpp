@@ -60,7 +60,7 @@ struct LimitsPolicy {
     std::uint64_t cpu_seconds = 0;
     std::uint64_t file_size_bytes = 0;
     std::uint64_t open_files = 0;
-    std::uint64_t tmp_bytes = 0;  ///< size of the private /tmp; 0: half of the machine's memory
+    std::uint64_t tmp_bytes = 0;  ///< size of the private /tmp, and of /dev/shm; 0: half of the machine's memory
     bool best_effort = false;     ///< there is no limit yet that it could weaken
     friend bool operator==(const LimitsPolicy&, const LimitsPolicy&) = default;
 };

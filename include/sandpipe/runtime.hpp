@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sandpipe/awaitable.hpp>
+#include <sandpipe/error.hpp>
 
 #include <cstddef>
 #include <cstdint>

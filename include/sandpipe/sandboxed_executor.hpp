@@ -31,7 +31,7 @@ class SandboxedExecutor : public BinaryExecutor {
 /// comes back unchanged. So code that takes a BinaryExecutor is sandboxed, or not, by the one line that makes its
 /// executor.
 ///
-/// A bypass is told to `on_sandbox` (and to the log) BEFORE the command goes to `inner` unwrapped. Where the
+/// A bypass is told to `on_sandbox` (and to `inner`'s log) BEFORE the command goes to `inner` unwrapped. Where the
 /// predicate or that call throws a std::exception, nothing starts: NotStarted with stage `wrap` and
 /// E_SANDBOX_REFUSED. Any other call of `on_sandbox` that throws is counted and ignored. With a sandbox of this
 /// library its denials are told too; all events of a command are told before its result. Predicate and sink run on

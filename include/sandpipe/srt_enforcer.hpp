@@ -46,7 +46,9 @@ class SandboxEnforcer : public BinarySandbox {
     /// A session of its own with the same options, under a policy that can only be narrower: what both policies allow
     /// is allowed, and what `policy` grants beyond this session's throws `Error` E_SANDBOX_POLICY_CONFLICT naming it.
     /// The list of a kind of grant replaces this session's: a policy without allowWrite can write nowhere. It has a
-    /// /tmp of its own, and outlives this session.
+    /// /tmp of its own, and outlives this session. What commands of this session have made or exchanged meanwhile does
+    /// not widen it: a path is granted for what it leads to at the start of the narrower session, where this one has it,
+    /// and else not, with a warning; `~` is HOME as the Runtime has it.
     virtual awaitable<std::shared_ptr<SandboxEnforcer>> narrow(SandboxPolicy policy) = 0;
     /// The session's own policy, as it was given.
     [[nodiscard]] virtual const SandboxPolicy& policy() const = 0;
@@ -57,10 +59,12 @@ class SandboxEnforcer : public BinarySandbox {
     virtual awaitable<void> close() = 0;
 };
 
-/// Makes a session. Where the policy names directories to search (globs, the always denied names), these are searched
-/// on the calling thread: some 0.2 s for 100,000 files. Throws `Error`: E_INVALID_SANDBOX_CONFIG for a wrong option
-/// or policy, E_SANDBOX_UNSUPPORTED_ENV where this machine cannot enforce the policy, E_SANDBOX_FAILED where a step
-/// failed.
+/// Makes a session. What the policy names is looked at, and directories are searched (globs, the always denied names:
+/// some 0.2 s for 100,000 files), on a thread of its own, on the caller's where there can be no more threads. That, and
+/// then the session's start, may take 30 s each, else E_SANDBOX_FAILED: a file system hangs. Cancellation throws
+/// operation_aborted at once; what was being looked at is looked at to its end, for nobody, and a session that was
+/// being started ends. Throws `Error`: E_INVALID_SANDBOX_CONFIG for a wrong option or policy, E_SANDBOX_UNSUPPORTED_ENV
+/// where this machine cannot enforce the policy, E_SANDBOX_FAILED where a step failed.
 awaitable<std::shared_ptr<SandboxEnforcer>> srt_enforcer(Runtime& runtime, SrtEnforcerOptions options);
 
 }  // namespace sandpipe

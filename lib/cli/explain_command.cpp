@@ -11,7 +11,7 @@
 #include "json_lines.hpp"
 #include "output.hpp"
 #include "policy_options.hpp"
-#include "process/escaped.hpp"
+#include "core/escaped.hpp"
 
 namespace sandpipe::cli {
 namespace {

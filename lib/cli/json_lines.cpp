@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base64.hpp"
-#include "process/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace sandpipe::cli {
 namespace {
@@ -148,9 +148,16 @@ void put_facts(Json& json, const CommandFacts& facts) {
     json["max_rss_bytes"] = facts.max_rss;
 }
 
+// Each of a flood counts, also those that were folded into one.
+std::uint64_t refused_calls(const std::vector<Denial>& denials) {
+    std::uint64_t calls = denials.size();
+    for (const Denial& denial : denials) calls += denial.folded;
+    return calls;
+}
+
 void put_end(Json& json, const CommandResult& result) {
     put_facts(json, result);
-    json["denials"] = result.denials.size();
+    json["denials"] = refused_calls(result.denials);
     json["denials_complete"] = result.denials_complete;
     json["limit_hit"] = text_or_null(result.limit_hit);
     const auto* start = std::get_if<NotStarted>(&result.status);

@@ -2,6 +2,8 @@
 
 #include <asio/error.hpp>
 
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -110,12 +112,24 @@ Ending run_or_refuse(const Args& args) {
     }
 }
 
+/// In a container pid 1 may be a program that reaps nothing: what the helper leaves, and it itself, are reaped here.
+class OwnReaper {
+  public:
+    OwnReaper() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+    OwnReaper(const OwnReaper&) = delete;
+    OwnReaper& operator=(const OwnReaper&) = delete;
+    ~OwnReaper() {
+        while (::waitpid(-1, nullptr, WNOHANG | __WALL) > 0) continue;
+    }
+};
+
 }  // namespace
 }  // namespace sandpipe::cli
 
 int main(int argc, char** argv) {
     using namespace sandpipe::cli;
     hold_interrupts();
+    const OwnReaper reaper;
     reserve_standard_descriptors();
     const auto old_sigpipe = std::signal(SIGPIPE, SIG_IGN);
     const Ending ending = run_or_refuse(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));

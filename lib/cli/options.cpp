@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "check_arguments.hpp"
 #include "number.hpp"
 
 namespace sandpipe::cli {
@@ -134,12 +135,25 @@ Split split(Iterator begin, Iterator end) {
     return parts;
 }
 
-void parse(CLI::App& app, std::vector<std::string> options) {
+void add_run_options(CLI::App& app, RunOptions& run, NumberTexts& numbers) {
+    add_value(app, "-c", run.shell_command, "LINE for the shell");
+    add_policy_options(app, run.policy);
+    add_process_options(app, run.process, numbers);
+    add_value(app, "--bin-shell", run.bin_shell, "PATH of the shell for -c; default: /bin/bash");
+    add_flag(app, "--weaker-nested", run.weaker_nested,
+             "Go on without what only this machine refuses, each by name; never with the network, denied reads or"
+                 " processes that outlive their command");
+}
+
+void parse(CLI::App& app, std::vector<std::string> options, bool takes_words = false) {
+    CLI::App all;
+    RunOptions unused;
+    NumberTexts numbers;
+    add_run_options(all, unused, numbers);
+    check_arguments(app, all, options, takes_words);
     std::reverse(options.begin(), options.end());  // the order in which CLI11 takes a vector
     try {
         app.parse(std::move(options));
-    } catch (const CLI::ExtrasError& error) {
-        refuse(std::string(error.what()) + "; the program to run stands after --");
     } catch (const CLI::CallForHelp&) {
         throw;
     } catch (const CLI::ParseError& error) {
@@ -160,13 +174,7 @@ Options parse_run(Split parts) {
         "sandpipe run"};
     RunOptions run;
     NumberTexts numbers;
-    add_value(app, "-c", run.shell_command, "LINE for the shell");
-    add_policy_options(app, run.policy);
-    add_process_options(app, run.process, numbers);
-    add_value(app, "--bin-shell", run.bin_shell, "PATH of the shell for -c; default: /bin/bash");
-    add_flag(app, "--weaker-nested", run.weaker_nested,
-             "Go on without what only this machine refuses, each by name; never with the network, denied reads or"
-                 " processes that outlive their command");
+    add_run_options(app, run, numbers);
     try {
         parse(app, std::move(parts.options));
     } catch (const CLI::CallForHelp&) {
@@ -186,7 +194,8 @@ Options parse_exec(Split parts) {
         "  sandpipe exec [OPTIONS] -- PROGRAM [ARG...]",
         "sandpipe exec"};
     app.footer(
-        "With --json the output is held in memory, 10 MiB a stream unless --max-output says otherwise.");
+        "With --json the output is held in memory, 10 MiB a stream unless --max-output says otherwise.\n"
+        "What the program leaves running ends with sandpipe itself.");
     ExecOptions exec;
     NumberTexts numbers;
     add_process_options(app, exec.process, numbers);
@@ -212,7 +221,7 @@ Options parse_explain(Split parts) {
     add_policy_options(app, explain.policy);
     add_flag(app, "--json", explain.json, "Answers as JSON, one object a line");
     try {
-        parse(app, std::move(parts.options));
+        parse(app, std::move(parts.options), true);
     } catch (const CLI::CallForHelp&) {
         return ShowText{app.help()};
     }
@@ -255,7 +264,8 @@ Options parse_options(const std::vector<std::string>& args) {
 AnswerForm answer_form(const std::vector<std::string>& args) {
     const auto end = std::find(args.begin(), args.end(), "--");
     const bool json = std::any_of(args.begin(), end, [](const std::string& arg) {
-        return arg == "--json" || arg == "--json=true" || arg == "--json=";
+        // Whoever gave it a value wanted it, but for these.
+        return arg == "--json" || (arg.starts_with("--json=") && arg != "--json=false" && arg != "--json=0");
     });
     AnswerForm form;
     form.json = json;

@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
 #include <optional>
 #include <system_error>
 #include <utility>
+#include <variant>
 
 #include "json_lines.hpp"
 #include "output.hpp"
@@ -30,12 +32,15 @@ class Screen {
         std::error_code error;
         if (json_ && stream.started()) error = out(start_line(stream.marker(), presentation.enforcement));
         for (const std::string& text : presentation.session_warnings) {
-            if (!error) error = show(Warning{0, {}, text});
+            if (!error) error = show(Warning{1, {}, text});
+            ++shown_before_;
         }
         return error;
     }
 
-    std::error_code show(const OutputEvent& event) {
+    /// Numbers go on from those of the session's own warnings, which no stream has.
+    std::error_code show(OutputEvent event) {
+        std::visit([this](auto& any) { any.seq += shown_before_; }, event);
         if (json_) return out(event_line(event));
         const TerminalPieces pieces = text_.render(event);
         const std::error_code error = out(pieces.out);
@@ -48,6 +53,7 @@ class Screen {
     Interrupts& interrupts_;
     bool json_;
     TerminalText text_;
+    std::uint64_t shown_before_ = 0;
 };
 
 }  // namespace
@@ -61,13 +67,13 @@ awaitable<Ending> stream_command(Host& host, CommandStream stream, Presentation 
     std::error_code error = screen.begin(stream, presentation);
     Ending ending;
     while (!error) {
-        const std::optional<OutputEvent> event = co_await stream.next();
+        std::optional<OutputEvent> event = co_await stream.next();
         if (!event) co_return ending;
         if (const auto* finished = std::get_if<Finished>(&*event)) {
             ending.status =
                 detail::exit_status(finished->result, interrupts.first() != 0 ? interrupts.first() : SIGTERM);
         }
-        error = screen.show(*event);
+        error = screen.show(std::move(*event));
     }
     // The command has nobody to run for.
     stream.stop();

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "process/exit_status.hpp"
-#include "process/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace sandpipe::cli {
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 
+#include "escaped.hpp"
+
 namespace sandpipe {
 namespace {
 
@@ -49,8 +51,8 @@ const std::error_category& sandpipe_category() noexcept {
 std::error_code make_error_code(Errc code) noexcept { return {static_cast<int>(code), sandpipe_category()}; }
 
 Error::Error(Errc code, const std::string& text)
-    : std::system_error(make_error_code(code), text),
-      text_(std::make_shared<const std::string>(text)),
-      what_(std::make_shared<const std::string>(std::string(code_name(code)) + ": " + text)) {}
+    : std::system_error(make_error_code(code)),
+      text_(std::make_shared<const std::string>(detail::one_line(text))),
+      what_(std::make_shared<const std::string>(std::string(code_name(code)) + ": " + *text_)) {}
 
 }  // namespace sandpipe

@@ -26,6 +26,9 @@ class LocalExecutor final : public BinaryExecutor {
     }
 
     [[nodiscard]] asio::any_io_executor default_executor() const override { return core_->executor(); }
+    void log(const LogRecord& record) const override {
+        core_->log(record.level, record.command_id, std::string(record.text));
+    }
 
   private:
     static awaitable<BinaryExecResult> run(std::shared_ptr<detail::RuntimeCore> core,

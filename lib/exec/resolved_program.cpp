@@ -5,17 +5,14 @@
 #include <filesystem>
 #include <system_error>
 
-#include "process/start_request.hpp"
-
 namespace sandpipe {
 
 namespace fs = std::filesystem;
 
-std::string resolved_program(const InvocationFields& fields, const std::vector<std::string>& snapshot) {
-    const std::vector<std::string> env = fields.env ? fields.env->resolve(snapshot) : snapshot;
-    for (const std::string& candidate : detail::candidates(fields.program, env, snapshot)) {
+std::string resolved_program(const std::vector<std::string>& names, const std::string& cwd) {
+    for (const std::string& name : names) {
         std::error_code error;
-        const fs::path file = fs::canonical(fs::path(fields.cwd) / candidate, error);
+        const fs::path file = fs::canonical(fs::path(cwd) / name, error);
         if (!error && fs::is_regular_file(file, error) && ::access(file.c_str(), X_OK) == 0) return file.string();
     }
     return {};

@@ -1,6 +1,7 @@
 #include <sandpipe/error.hpp>
 #include <sandpipe/sandboxed_executor.hpp>
 
+#include <asio/error.hpp>
 #include <asio/post.hpp>
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
@@ -8,16 +9,20 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <string_view>
+#include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "exec/interpreters.hpp"
 #include "exec/resolved_program.hpp"
 #include "exec/wrap_step.hpp"
+#include "process/aside.hpp"
 #include "process/audit_trail.hpp"
 #include "process/environment_snapshot.hpp"
-#include "process/log.hpp"
 #include "process/start_request.hpp"
 #include "process/thrown_text.hpp"
 
@@ -31,7 +36,9 @@ using Clock = std::chrono::steady_clock;
 /// What the executor and its commands share.
 struct Parts {
     explicit Parts(SandboxedExecutorOptions given)
-        : options(std::move(given)), book(std::make_shared<AuditBook>(options.on_sandbox)) {}
+        : options(std::move(given)),
+          book(std::make_shared<AuditBook>(options.on_sandbox,
+                                           [inner = options.inner](const LogRecord& record) { inner->log(record); })) {}
 
     const SandboxedExecutorOptions options;
     const std::shared_ptr<AuditBook> book;
@@ -70,9 +77,11 @@ BinaryExecResult cancelled(const std::string& program) {
                        Cause::cancelled);
 }
 
-BinaryExecResult too_late(const std::string& program) {
-    return not_started({Stage::wrap, std::make_error_code(std::errc::timed_out), program,
-                        "the sandbox had not wrapped it within start_timeout"},
+constexpr std::string_view kLateWrap = "the sandbox had not wrapped it within start_timeout";
+constexpr std::string_view kLateLook = "it had not been looked at within start_timeout: a file system hangs";
+
+BinaryExecResult too_late(const std::string& program, std::string_view why = kLateWrap) {
+    return not_started({Stage::wrap, std::make_error_code(std::errc::timed_out), program, std::string(why)},
                        Cause::not_started);
 }
 
@@ -87,36 +96,65 @@ bool is_known_interpreter(const Bypass& bypass) {
            is_interpreter(std::filesystem::path(bypass.resolved).filename().native());
 }
 
+std::vector<std::string> names_of_program(const InvocationFields& fields, const std::vector<std::string>& snapshot) {
+    const std::vector<std::string> env = fields.env ? fields.env->resolve(snapshot) : snapshot;
+    return detail::candidates(fields.program, env, snapshot);
+}
+
 /// Told before the command starts; what the sink throws passes.
-void tell_bypass(const Parts& parts, const AuditTrail& trail, const InvocationFields& fields) {
+void tell_bypass(const BinaryExecutor& inner, const AuditTrail& trail, const InvocationFields& fields,
+                 std::string resolved) {
     Bypass bypass;
     bypass.program = fields.program;
     bypass.args = fields.args;
-    bypass.resolved = resolved_program(fields, parts.environment);
+    bypass.resolved = std::move(resolved);
     bypass.interpreter = is_known_interpreter(bypass);
-    detail::log_to_spdlog(LogLevel::warning, trail.id(),
-                          "bypass: " + fields.program + " runs outside of the sandbox");
+    const std::string text = "bypass: " + fields.program + " runs outside of the sandbox";
+    inner.log(LogRecord{LogLevel::warning, trail.id(), text});
     trail.book().insist(trail.event(std::move(bypass)));
+}
+
+/// What one of the host's own functions says; a failure if it throws.
+template <typename F>
+std::optional<NotStarted> ask(const std::string& name, const std::string& program, F function) {
+    try {
+        function();
+        return {};
+    } catch (...) {
+        return NotStarted{Stage::wrap, make_error_code(Errc::sandbox_refused), program,
+                          name + " threw: " + detail::thrown_text()};
+    }
 }
 
 enum class Way { sandboxed, bypassed };
 
-/// Which way the command goes; a failure if that cannot be said, or not be told.
-std::optional<NotStarted> choose_way(const Parts& parts, const AuditTrail& trail, const InvocationFields& fields,
-                                     Way& way) {
-    way = Way::sandboxed;
-    if (!parts.options.bypass) return {};
-    std::string step = "bypass";
+using Choice = std::variant<Way, BinaryExecResult>;
+
+/// Which way the command goes; the result of one that goes none, if that cannot be said, or not be told.
+awaitable<Choice> choose_way(SharedParts parts, std::shared_ptr<AuditTrail> trail, const InvocationFields& fields) {
+    if (!parts->options.bypass) co_return Way::sandboxed;
+    bool lets_out = false;
+    auto failure = ask("bypass", fields.program, [&] { lets_out = parts->options.bypass(fields.program); });
+    if (failure) co_return not_started(std::move(*failure), Cause::not_started);
+    if (!lets_out) co_return Way::sandboxed;
+    asio::any_io_executor executor = co_await asio::this_coro::executor;
+    std::function<std::string()> look = [names = names_of_program(fields, parts->environment), cwd = fields.cwd] {
+        return resolved_program(names, cwd);
+    };
+    std::string resolved;
     try {
-        if (!parts.options.bypass(fields.program)) return {};
-        step = "on_sandbox, told of a bypass,";
-        tell_bypass(parts, trail, fields);
-        way = Way::bypassed;
-        return {};
-    } catch (...) {
-        return NotStarted{Stage::wrap, make_error_code(Errc::sandbox_refused), fields.program,
-                          step + " threw: " + detail::thrown_text()};
+        resolved = co_await detail::call_aside(std::move(executor), std::move(look), fields.start_timeout,
+                                               std::string(kLateLook));
+    } catch (const Error&) {
+        co_return too_late(fields.program, kLateLook);
+    } catch (const std::system_error& error) {
+        if (error.code() != asio::error::operation_aborted) throw;
+        co_return cancelled(fields.program);
     }
+    failure = ask("on_sandbox, told of a bypass,", fields.program,
+                  [&] { tell_bypass(*parts->options.inner, *trail, fields, std::move(resolved)); });
+    if (failure) co_return not_started(std::move(*failure), Cause::not_started);
+    co_return Way::bypassed;
 }
 
 void tell_failed_wrap(AuditTrail& trail, const std::string& program, const std::exception_ptr& failure) {
@@ -150,10 +188,9 @@ awaitable<BinaryExecResult> run_wrapped(SharedParts parts, std::shared_ptr<Audit
 
 awaitable<BinaryExecResult> run_audited(SharedParts parts, std::shared_ptr<AuditTrail> trail,
                                         BinaryInvocation invocation) {
-    Way way{};
-    if (std::optional<NotStarted> failure = choose_way(*parts, *trail, invocation.fields(), way))
-        co_return not_started(std::move(*failure), Cause::not_started);
-    if (way == Way::bypassed) co_return co_await parts->options.inner->exec(std::move(invocation));
+    Choice choice = co_await choose_way(parts, trail, invocation.fields());
+    if (auto* result = std::get_if<BinaryExecResult>(&choice)) co_return std::move(*result);
+    if (std::get<Way>(choice) == Way::bypassed) co_return co_await parts->options.inner->exec(std::move(invocation));
     co_return co_await run_wrapped(std::move(parts), std::move(trail), std::move(invocation));
 }
 
@@ -200,6 +237,7 @@ class WrappingExecutor final : public SandboxedExecutor {
     [[nodiscard]] asio::any_io_executor default_executor() const override {
         return parts_->options.inner->default_executor();
     }
+    void log(const LogRecord& record) const override { parts_->options.inner->log(record); }
     [[nodiscard]] std::uint64_t sink_failures() const noexcept override { return parts_->book->failures(); }
 
   private:

@@ -29,7 +29,9 @@
 namespace sandpipe::launcher {
 namespace {
 
-constexpr std::string_view kHostName = "sandpipe";
+// A name that /etc/hosts has: programs look up their own host's (git for an author's address, Java, MPI), and no name
+// server can be asked.
+constexpr std::string_view kHostName = "localhost";
 constexpr std::uint64_t kInitCapabilities = std::uint64_t{1} << CAP_SYS_PTRACE;
 
 Outcome lay_out(const wire::SessionPlan& plan, Confinement& confinement) {

@@ -17,6 +17,8 @@ struct KnownProbe {
 constexpr auto kProbes = std::to_array<KnownProbe>({
     // Python keeps compiled modules beside the sources, and does without where it cannot.
     {"", Where::below_name, "__pycache__"},
+    // Java says at each start what of it a core dump should have.
+    {"open", Where::below_name, "coredump_filter"},
     // Name services that libc asks before it reads the files itself (nscd(8), nss-systemd(8), nss-resolve(8)).
     {"connect", Where::exactly, "/run/nscd/socket"},
     {"connect", Where::exactly, "/var/run/nscd/socket"},

@@ -123,11 +123,7 @@ void PlainCommand::on_channel() {
     send(wire::encode(message));
 }
 
-void PlainCommand::fail_start(const wire::Failure& failure) {
-    send(wire::encode(failure));
-    reported_ = true;
-    finish();
-}
+void PlainCommand::fail_start(const wire::Failure& failure) { finish(wire::encode(failure)); }
 
 void PlainCommand::on_exit() {
     siginfo_t info{};
@@ -199,11 +195,7 @@ bool PlainCommand::settle(const CommandTree& tree) {
     return true;
 }
 
-void PlainCommand::report_end() {
-    reported_ = true;
-    send(wire::encode(ended_));
-    finish();
-}
+void PlainCommand::report_end() { finish(wire::encode(ended_)); }
 
 void PlainCommand::on_record() {
     wire::Packet packet;
@@ -234,8 +226,11 @@ void PlainCommand::let_go_of_record() {
     record_.reset();
 }
 
-void PlainCommand::finish() {
+/// Whoever hears of an end, or of a start that failed, finds no zombie of it.
+void PlainCommand::finish(const std::string& last_word) {
+    reported_ = true;
     ::waitid(P_PIDFD, static_cast<id_t>(child_.pidfd()), nullptr, WEXITED | WNOHANG);
+    send(last_word);
     owner_.done(*this);
 }
 

@@ -64,7 +64,7 @@ class PlainCommand {
     void report_end();
     void send(const std::string& message);
     void let_go_of_record();
-    void finish();
+    void finish(const std::string& last_word);
 
     EventLoop& loop_;
     unique_fd record_;

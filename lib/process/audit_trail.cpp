@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "process/log.hpp"
 #include "process/runtime_core.hpp"
 #include "process/thrown_text.hpp"
 
@@ -15,7 +14,8 @@ void AuditBook::tell(const AuditEvent& event) {
         insist(event);
     } catch (...) {
         ++failures_;
-        log_to_spdlog(LogLevel::warning, event.command_id, "on_sandbox threw: " + thrown_text());
+        const std::string text = "on_sandbox threw: " + thrown_text();
+        log_(LogRecord{LogLevel::warning, event.command_id, text});
     }
 }
 

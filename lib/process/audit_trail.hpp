@@ -1,23 +1,27 @@
 #pragma once
 
 #include <sandpipe/audit.hpp>
+#include <sandpipe/runtime.hpp>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/strand.hpp>
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace sandpipe::detail {
 
 /// The sink of one executor, and what it remembers across commands. Thread-safe.
 class AuditBook {
   public:
-    explicit AuditBook(AuditSink sink) : sink_(std::move(sink)) {}
+    /// What the sink throws is told to `log`.
+    AuditBook(AuditSink sink, std::function<void(const LogRecord&)> log) : sink_(std::move(sink)), log_(std::move(log)) {}
 
     /// Calls the sink, and counts if it throws.
     void tell(const AuditEvent& event);
@@ -29,6 +33,7 @@ class AuditBook {
 
   private:
     const AuditSink sink_;
+    const std::function<void(const LogRecord&)> log_;
     std::atomic<std::uint64_t> failures_{0};
     std::mutex mutex_;
     std::set<std::uint64_t> introduced_;

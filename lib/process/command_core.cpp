@@ -94,7 +94,11 @@ void CommandCore::on_end(EndStatus status) {
     io_->deadline.cancel();
     io_->stop_timer.cancel();
     end_input();
-    std::array<std::uint64_t, 2> own{unread(0), unread(1)};
+    const std::array<std::uint64_t, 2> own{unread(0), unread(1)};
+    // What it wrote last is read after its end: too much is too much, whichever of the two was seen first. What others
+    // add later, who hold its pipes, is cut and changes nothing of how it ended.
+    for (std::size_t pipe = 0; pipe < 2; ++pipe)
+        if (cause_ == Cause::finished && output_[pipe].overflowed(own[pipe])) cause_ = Cause::output_limit;
     drain_.on_exit(own, Clock::now());
     for (std::size_t pipe = 0; pipe < 2; ++pipe)
         if (io_ && io_->output[pipe]) on_readable(pipe);
@@ -105,8 +109,6 @@ void CommandCore::on_end(EndStatus status) {
 // ---- Stopping ----
 
 void CommandCore::request_stop(Cause cause) {
-    // What it wrote last is read after its end: too much is too much, whichever of the two was seen first.
-    if (cause == Cause::output_limit && ended_ && !settled_ && cause_ == Cause::finished) cause_ = cause;
     if (settled_ || ended_ || lost_) return;
     if (!channel_) {
         // Still waiting for a place: nothing was started, and nothing will be.

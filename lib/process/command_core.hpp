@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "process/aside.hpp"
 #include "process/completion.hpp"
 #include "process/denial_fold.hpp"
 #include "process/limited_output.hpp"
@@ -29,6 +30,7 @@
 #include "process/pipe_drain.hpp"
 #include "process/runtime_core.hpp"
 #include "process/session.hpp"
+#include "process/stdio_files.hpp"
 #include "process/stdio_plan.hpp"
 #include "process/stop_escalation.hpp"
 #include "wire/messages.hpp"
@@ -90,10 +92,22 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
   private:
     using Strand = asio::strand<asio::any_io_executor>;
 
+    /// The files of its streams, while they are opened aside.
+    struct Opening {
+        Opening(const Strand& strand, std::shared_ptr<StdioFiles> named) : files(std::move(named)), ended(strand) {}
+        Opening(const Opening&) = delete;
+        Opening& operator=(const Opening&) = delete;
+        ~Opening() { files->call_off(); }
+        const std::shared_ptr<StdioFiles> files;
+        std::shared_ptr<AsideTask> task;
+        asio::posix::stream_descriptor ended;
+    };
+
     /// What needs the context: given up as one, when the command has settled or the context goes.
     struct Io {
         explicit Io(const Strand& strand)
             : deadline(strand), stop_timer(strand), drain_timer(strand), start_timer(strand) {}
+        std::optional<Opening> opening;
         std::optional<asio::posix::stream_descriptor> record;
         std::array<std::optional<asio::readable_pipe>, 2> output;
         std::optional<asio::writable_pipe> input;
@@ -110,6 +124,10 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     void lay_out_request(const CommandDefaults& defaults);
     void begin();
     void on_place();
+    void open_aside(std::shared_ptr<StdioFiles> files);
+    void wait_for_files();
+    void on_files_open();
+    void on_files(StdioFiles* files);
     void send_request(StdioPlan stdio);
     [[nodiscard]] std::error_code adopt_ends(unique_fd& record, StdioPlan& stdio);
     void on_started(const wire::Started& message);

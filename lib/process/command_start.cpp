@@ -116,7 +116,39 @@ void CommandCore::on_place() {
     if (settled_) return;
     // Before the files of its streams are touched.
     if (const auto failure = certain_failure(request_)) return on_start_failed(*failure);
-    StdioPlan stdio = plan_stdio(fields_);
+    std::shared_ptr<StdioFiles> files = StdioFiles::of(fields_);
+    if (!files) return on_files(nullptr);
+    open_aside(std::move(files));
+}
+
+/// A file system that hangs holds up this command, and nobody else on this thread.
+void CommandCore::open_aside(std::shared_ptr<StdioFiles> files) {
+    unique_fd ended;
+    Opening& opening = io_->opening.emplace(*strand_, files);
+    opening.task = AsideTask::start([files] { files->open(); }, ended);
+    if (!ended) return on_files_open();
+    if (const std::error_code error = adopt(opening.ended, ended))
+        return on_start_failed({Stage::resources, error.value(), "epoll"});
+    wait_for_files();
+}
+
+void CommandCore::wait_for_files() {
+    io_->opening->ended.async_wait(asio::posix::descriptor_base::wait_read,
+                                   bound([](CommandCore& core, const std::error_code& error) {
+                                       if (error || !core.io_ || !core.io_->opening) return;
+                                       core.io_->opening->task->done() ? core.on_files_open() : core.wait_for_files();
+                                   }));
+}
+
+void CommandCore::on_files_open() {
+    const std::shared_ptr<StdioFiles> files = io_->opening->files;
+    io_->opening->task->rethrow();
+    io_->opening.reset();
+    on_files(files.get());
+}
+
+void CommandCore::on_files(StdioFiles* files) {
+    StdioPlan stdio = plan_stdio(fields_, files);
     if (!stdio.failure && fields_.session) stdio.failure = find_way_out(stdio);
     if (stdio.failure) return on_start_failed(*stdio.failure);
     let_go_of_descriptors(fields_);
@@ -177,7 +209,8 @@ void CommandCore::on_started(const wire::Started& message) {
 }
 
 void CommandCore::on_start_failed(const wire::Failure& failure) {
-    const std::string hint = refused_by_ ? "the policy denies it: " + *refused_by_ : start_hint(failure, request_);
+    std::string hint = refused_by_ ? "the policy denies it: " + *refused_by_ : start_hint(failure, request_);
+    if (fields_.session) hint += hidden_hint(*fields_.session, failure, request_);
     fail_start({failure.stage, std::error_code(failure.error, std::generic_category()), failure.path, hint});
 }
 
@@ -191,6 +224,7 @@ void CommandCore::fail_start(NotStarted failure) {
 
 void CommandCore::on_start_time() {
     if (program_started_ || settled_) return;
+    if (io_->opening) return on_start_failed(io_->opening->files->hung_at(ETIMEDOUT));
     const Stage stage = channel_ ? Stage::program : Stage::queue;
     send_signal(SIGKILL);
     fail_start({stage, std::make_error_code(std::errc::timed_out), fields_.program,

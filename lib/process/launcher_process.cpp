@@ -19,6 +19,7 @@
 #include "sys/close_range.hpp"
 #include "sys/descriptors.hpp"
 #include "sys/raw_syscall.hpp"
+#include "sys/signals_blocked.hpp"
 
 // clone(2) of libc by its other name, which ThreadSanitizer does not intercept: it takes every clone for a fork, and
 // would mark the memory that is shared with the child as the child's.
@@ -86,27 +87,11 @@ constexpr std::size_t kStackBytes = 16 * 1024;
     for (;;) raw_syscall(SYS_exit_group, 0);
 }
 
-/// All signals blocked while a child shares this memory: none of the host's handlers may run in it.
-class SignalsBlocked {
-  public:
-    SignalsBlocked() {
-        sigset_t all;
-        sigfillset(&all);
-        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    SignalsBlocked(const SignalsBlocked&) = delete;
-    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-    ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-  private:
-    sigset_t before_{};
-};
-
 /// 0, or what stopped it. `pidfd` and `helper_pid` are the helper's.
 int run_image(Script script, unique_fd& pidfd, int& helper_pid) {
     std::vector<char> stacks(2 * kStackBytes);
     script.helper_stack = stacks.data() + kStackBytes;
-    const SignalsBlocked blocked;
+    const sys::SignalsBlocked blocked;
     // No exit signal: a "clone child" (wait(2), __WCLONE), which the host's own waits pass over. It shares
     // our descriptors, so that the helper's pidfd appears here; the helper itself gets a copy.
     const int saved = errno;

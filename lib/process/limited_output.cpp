@@ -41,8 +41,8 @@ void LimitedOutput::keep_tail(std::string_view data) {
     if (tail_.size() > 2 * share) tail_.erase(0, tail_.size() - share);
 }
 
-bool LimitedOutput::overflowed() const noexcept {
-    return limit_ && limit_->on_overflow == OnOverflow::stop && bytes_ > limit_->bytes;
+bool LimitedOutput::overflowed(std::uint64_t more) const noexcept {
+    return limit_ && limit_->on_overflow == OnOverflow::stop && bytes_ + more > limit_->bytes;
 }
 
 std::string LimitedOutput::take() {

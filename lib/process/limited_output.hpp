@@ -21,8 +21,8 @@ class LimitedOutput {
     /// As admit, and keeps it.
     void keep(std::string_view data);
 
-    /// The limit says stop, and more than it came.
-    [[nodiscard]] bool overflowed() const noexcept;
+    /// The limit says stop, and more than it came; or would have come with so many bytes more.
+    [[nodiscard]] bool overflowed(std::uint64_t more = 0) const noexcept;
     /// What was kept: all, or the first `bytes`, or the first and the last half of `bytes`.
     [[nodiscard]] std::string take();
     [[nodiscard]] StreamFacts facts() const noexcept;

@@ -1,8 +1,10 @@
 #include "log.hpp"
 
+#include <sandpipe/binary_executor.hpp>
+
 #include <spdlog/spdlog.h>
 
-#include "process/escaped.hpp"
+#include "core/escaped.hpp"
 
 namespace sandpipe::detail {
 namespace {
@@ -29,3 +31,11 @@ void log_to_spdlog(LogLevel level, std::uint64_t command_id, std::string_view te
 }
 
 }  // namespace sandpipe::detail
+
+namespace sandpipe {
+
+void BinaryExecutor::log(const LogRecord& record) const {
+    detail::log_to_spdlog(record.level, record.command_id, record.text);
+}
+
+}  // namespace sandpipe

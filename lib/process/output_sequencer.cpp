@@ -88,7 +88,13 @@ bool OutputSequencer::awaits(std::size_t pipe) const noexcept {
 bool OutputSequencer::reached() const noexcept { return !awaits(0) && !awaits(1); }
 
 void OutputSequencer::emit(OutputEvent event) {
-    std::visit([this](auto& value) { value.seq = next_seq_++; }, event);
+    // A denied call may be told after output that was read later than the call was made, and written before it.
+    std::visit(
+        [this](auto& value) {
+            value.seq = next_seq_++;
+            value.time = last_time_ = std::max(last_time_, value.time);
+        },
+        event);
     if (const auto* denial = std::get_if<Denial>(&event)) denials_.push_back(*denial);
     ready_.push_back(make_ready(std::move(event)));
 }

@@ -77,6 +77,7 @@ class OutputSequencer {
     std::vector<Denial> denials_;
     std::uint64_t waiting_bytes_ = 0;  // of output
     std::uint64_t next_seq_ = 1;
+    std::chrono::nanoseconds last_time_{};
 };
 
 }  // namespace sandpipe::detail

@@ -72,10 +72,12 @@ class RuntimeCore : public std::enable_shared_from_this<RuntimeCore> {
 
     /// Throws E_SANDBOX_NOT_INITIALIZED when closed, or in a child that the host forked.
     void check_usable() const;
-    /// A helper, in turn; starts it where there is none or the old one is lost.
+    /// A helper, in turn; starts it where there is none or the old one is lost. Throws E_SANDBOX_NOT_INITIALIZED once
+    /// they have been cut off: what joined before `close` may still start, and is awaited.
     [[nodiscard]] LauncherHandle launcher();
 
-    /// Every command and every session, from its making to its destruction: `release_io` must reach it.
+    /// Every command and every session, from its making to its destruction: `release_io` must reach it. Throws
+    /// E_SANDBOX_NOT_INITIALIZED when closed.
     void join(std::uint64_t id, const std::shared_ptr<RuntimeMember>& member);
     /// It has ended: nobody waits for it any more, and its place is free.
     void leave(std::uint64_t id);
@@ -87,8 +89,8 @@ class RuntimeCore : public std::enable_shared_from_this<RuntimeCore> {
     /// Gives back a place that was given, or the claim to one.
     void give_place(std::uint64_t id);
 
-    /// From now on nothing starts.
-    void refuse_starts() noexcept { closed_ = true; }
+    /// From now on nothing joins: who waits for all members waits for all there will ever be.
+    void refuse_starts();
     /// Ends the members that `which` picks and completes when they have left.
     void end_members(const std::function<bool(const RuntimeMember&)>& which, Completion<bool> done);
     /// The commands that run, or are about to, in a session.
@@ -121,6 +123,7 @@ class RuntimeCore : public std::enable_shared_from_this<RuntimeCore> {
     };
 
     void start_launcher_in(Launcher& slot);
+    void check_owner() const;
     [[nodiscard]] Members members(bool ended_too);
     [[nodiscard]] Members members_with_lock(bool ended_too) const;
 
@@ -129,9 +132,10 @@ class RuntimeCore : public std::enable_shared_from_this<RuntimeCore> {
     const std::vector<std::string> environment_;
     const wire::FeatureLimits limits_;
     const pid_t owner_;
-    std::atomic<bool> closed_{false};
+    std::atomic<bool> closed_{false};  // changed with the lock
 
     std::mutex mutex_;
+    bool cut_off_ = false;
     std::vector<Launcher> launchers_;
     std::size_t next_launcher_ = 0;
     std::map<std::uint64_t, Member> members_;

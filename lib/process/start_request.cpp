@@ -89,14 +89,36 @@ std::string passed_over(const wire::Failure& failure) {
            std::error_code(failure.passed_over_error, std::generic_category()).message();
 }
 
+/// Of a path that leads to no file.
+std::string path_hint(int error) {
+    switch (error) {
+        case ENOENT:
+            return "nothing has this path";
+        case ENOTDIR:
+            return "a part of the path that must be a directory is none";
+        case EISDIR:
+            return "it is a directory";
+        case ENAMETOOLONG:
+            return "a name may have 255 bytes and a path 4095";
+        case EACCES:
+        case EPERM:
+            return "this user may not: see the modes of the file and of the directories on the way";
+        default:
+            return {};
+    }
+}
+
 std::string stream_hint(const wire::Failure& failure) {
+    if (failure.error == ETIMEDOUT)
+        return "it had not been opened within start_timeout: the file system that it stands in may hang";
     if (failure.error == ENXIO) return "nobody has the other end of the FIFO open";
     if (failure.error == ELOOP)
         return "a link on the way leads in a circle, or stands where commands may have made it and leads to what "
                "they may "
                "not touch: name the file itself";
     // What the session's start says of a stream; else the path is a file's.
-    if (failure.path != "stdin" && failure.path != "stdout" && failure.path != "stderr") return {};
+    if (failure.path != "stdin" && failure.path != "stdout" && failure.path != "stderr")
+        return path_hint(failure.error);
     if (failure.error == EFBIG)
         return "it has no name, so the command would get a copy, of which 64 MiB are the most: use a pipe";
     if (failure.error == EPERM || failure.error == ENOENT || failure.error == ESTALE)
@@ -107,13 +129,17 @@ std::string stream_hint(const wire::Failure& failure) {
 
 std::string program_hint(const wire::Failure& failure, const wire::StartCommand& request) {
     if (failure.error == ENOEXEC)
-        return "no executable format and no \"#!\" line: start it by its interpreter, such as sh";
-    if (failure.error == EACCES) return "it is a directory";
+        return "no executable format and no \"#!\" line that the kernel takes (255 bytes, with a path): start it by its"
+               " interpreter, such as sh";
+    if (failure.error == EACCES) return path_hint(EISDIR);
     if (failure.error == ECANCELED) return "it was ended before it was executed";
     if (failure.error == ETXTBSY) return "another process still has it open for writing";
     const std::string& name = request.argv.front();
-    if (name.find('/') != std::string::npos)
-        return failure.error == ENOENT && name.front() != '/' ? "a relative path is relative to the command's cwd" : "";
+    if (name.find('/') != std::string::npos) {
+        const std::string reason = path_hint(failure.error);
+        if (failure.error != ENOENT || name.front() == '/') return reason;
+        return reason + "; a relative path is relative to the command's cwd";
+    }
     if (name.size() > NAME_MAX) return "no file has a name of " + std::to_string(name.size()) + " bytes";
     return "not found in the command's PATH" + passed_over(failure);
 }
@@ -174,7 +200,8 @@ std::string start_hint(const wire::Failure& failure, const wire::StartCommand& r
         case Stage::interpreter:
             return failure.error == ELOOP
                        ? "the interpreter in its \"#!\" line is a script too, and so on: the kernel follows five"
-                       : "the file exists; the interpreter in its \"#!\" line or its loader does not";
+                       : "the file exists; the interpreter in its \"#!\" line or its loader does not (in a file with"
+                         " DOS line ends the name has a carriage return at its end)";
         case Stage::permission:
             return "the file, or the interpreter in its \"#!\" line, may not be executed: see the mode (chmod +x), a"
                    " noexec mount, or the policy";
@@ -188,6 +215,15 @@ std::string start_hint(const wire::Failure& failure, const wire::StartCommand& r
         default:
             return {};
     }
+}
+
+std::string hidden_hint(const Session& session, const wire::Failure& failure, const wire::StartCommand& request) {
+    if (failure.error != ENOENT) return {};
+    std::vector<std::string> places{failure.path};
+    if (failure.stage == Stage::program) places.insert(places.end(), request.programs.begin(), request.programs.end());
+    for (const std::string& place : places)
+        if (const std::string hint = session.hidden_hint(place); !hint.empty()) return "; " + hint;
+    return {};
 }
 
 }  // namespace sandpipe::detail

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "process/session.hpp"
 #include "wire/messages.hpp"
 
 namespace sandpipe::detail {
@@ -29,5 +30,8 @@ void check_invocation(const InvocationFields& fields);
 
 /// A remedy for a failed start, for the user. Looks at sizes and names only; starts nothing.
 [[nodiscard]] std::string start_hint(const wire::Failure& failure, const wire::StartCommand& request);
+/// What comes after that where something is missing which the session only hides; "" else.
+[[nodiscard]] std::string hidden_hint(const Session& session, const wire::Failure& failure,
+                                      const wire::StartCommand& request);
 
 }  // namespace sandpipe::detail

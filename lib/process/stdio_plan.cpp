@@ -1,22 +1,17 @@
 #include "stdio_plan.hpp"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <system_error>
+#include <string>
 #include <utility>
 
-#include "process/session.hpp"
 #include "sys/descriptors.hpp"
 #include "sys/held_signal.hpp"
-#include "sys/raw_syscall.hpp"
 
 namespace sandpipe::detail {
 namespace {
@@ -31,31 +26,22 @@ bool is_way_out(int fd) {
     return !connected || (type != SOCK_STREAM && type != SOCK_SEQPACKET);
 }
 
-/// -ENXIO for a FIFO that nobody has open for writing: the command would take that for an empty file. A writer that
-/// waits for a reader counts. tee(2) sees it without taking a byte.
-int look_for_writer(int fd) {
-    struct stat facts {};
-    if (::fstat(fd, &facts) < 0) return -errno;
-    sys::Pipe copy;
-    if (!S_ISFIFO(facts.st_mode)) return 0;
-    if (const int error = sys::make_pipe(copy); error < 0) return error;
-    return ::tee(fd, copy.write_end.get(), 1, SPLICE_F_NONBLOCK) == 0 ? -ENXIO : 0;
-}
-
-int open_without_links(const std::string& path, int flags, unique_fd& fd) {
-    open_how how{};
-    how.flags = static_cast<unsigned>(flags | O_CLOEXEC);
-    how.mode = flags & O_CREAT ? 0666 : 0;
-    how.resolve = RESOLVE_NO_SYMLINKS;
-    const long made = sys::raw_syscall(SYS_openat2, AT_FDCWD, sys::word(path.c_str()), sys::word(&how), sizeof how);
-    if (made < 0) return static_cast<int>(made);
-    fd.reset(static_cast<int>(made));
-    return sys::lift(fd);
+/// A pipe of the host's for its command: O_NONBLOCK belongs to the open file description, which both would share, so the
+/// command gets one of its own, which blocks. What cannot be opened again, as a socket, is passed as it is.
+int lend(int fd, unique_fd& copy) {
+    const int flags = ::fcntl(fd, F_GETFL);
+    struct stat status {};
+    if (flags < 0 || !(flags & O_NONBLOCK) || ::fstat(fd, &status) < 0 || !S_ISFIFO(status.st_mode))
+        return sys::duplicate(fd, copy);
+    const std::string again = "/proc/self/fd/" + std::to_string(fd);
+    // Without O_NONBLOCK the opening itself might wait for the pipe's other end.
+    if (sys::open_file(again.c_str(), (flags & O_ACCMODE) | O_NONBLOCK, 0, copy) < 0) return sys::duplicate(fd, copy);
+    return ::fcntl(copy.get(), F_SETFL, flags & ~O_NONBLOCK) < 0 ? -errno : 0;
 }
 
 class Planner {
   public:
-    explicit Planner(const InvocationFields& fields) : fields_(fields) {}
+    Planner(const InvocationFields& fields, StdioFiles* files) : fields_(fields), files_(files) {}
 
     StdioPlan run() {
         unique_fd child[3];
@@ -75,24 +61,13 @@ class Planner {
         return error >= 0;
     }
 
-    /// As open(2), but not through links by which a command of the session's could lead the host.
-    int open_place(const std::string& path, int flags, unique_fd& fd) {
-        if (!fields_.session) return sys::open_file(path.c_str(), flags, 0666, fd);
-        std::error_code unknown;
-        const std::string absolute = std::filesystem::absolute(path, unknown).string();
-        if (unknown) return -unknown.value();
-        const StreamPlace place = fields_.session->stream_place(absolute, (flags & O_ACCMODE) != O_RDONLY);
-        if (!place.allowed) return -ELOOP;
-        return place.without_links ? open_without_links(place.path, flags, fd)
-                                   : sys::open_file(place.path.c_str(), flags, 0666, fd);
+    bool take_file(std::size_t stream, unique_fd& fd) {
+        fd = files_->take(stream);
+        return true;
     }
 
-    bool open(const std::string& path, int flags, Stage stage, unique_fd& fd) {
-        // O_NONBLOCK for the open alone: FIFOs must not block the host, and the command gets a blocking
-        // descriptor.
-        int error = open_place(path, flags | O_NONBLOCK | O_NOCTTY, fd);
-        if (error >= 0) error = ::fcntl(fd.get(), F_SETFL, flags & O_APPEND) < 0 ? -errno : 0;
-        return check(error, stage, path);
+    bool open_null(int flags, Stage stage, unique_fd& fd) {
+        return check(sys::open_file("/dev/null", flags, 0, fd), stage, "/dev/null");
     }
 
     bool pipe_for(unique_fd& child, unique_fd& host, bool host_reads) {
@@ -103,36 +78,28 @@ class Planner {
         return check(sys::set_nonblocking(host.get()), Stage::resources, "pipe");
     }
 
-    bool input(const Input::None&, unique_fd& child) {
-        return open("/dev/null", O_RDONLY, Stage::input, child);
-    }
+    bool input(const Input::None&, unique_fd& child) { return open_null(O_RDONLY, Stage::input, child); }
     bool input(const Input::Bytes&, unique_fd& child) { return pipe_for(child, plan_.input, false); }
     bool input(const Input::Stream&, unique_fd& child) { return pipe_for(child, plan_.input, false); }
-    bool input(const Input::File& file, unique_fd& child) {
-        return open(file.path, O_RDONLY, Stage::input, child) &&
-               check(look_for_writer(child.get()), Stage::input, file.path);
-    }
+    bool input(const Input::File&, unique_fd& child) { return take_file(0, child); }
     bool input(const Input::Descriptor& source, unique_fd& child) {
-        return check(sys::duplicate(source.fd->get(), child), Stage::input, "descriptor");
+        return check(lend(source.fd->get(), child), Stage::input, "descriptor");
     }
 
     bool output(const Output::Capture&, std::size_t index, unique_fd& child) {
         return pipe_for(child, plan_.output[index], true);
     }
     bool output(const Output::Discard&, std::size_t, unique_fd& child) {
-        return open("/dev/null", O_WRONLY, Stage::output, child);
+        return open_null(O_WRONLY, Stage::output, child);
     }
     bool output(const Output::Inherit&, std::size_t index, unique_fd& child) {
         const int own = index == 0 ? STDOUT_FILENO : STDERR_FILENO;
-        return check(sys::duplicate(own, child), Stage::output,
+        return check(lend(own, child), Stage::output,
                      index == 0 ? "the host's stdout" : "the host's stderr");
     }
-    bool output(const Output::File& file, std::size_t, unique_fd& child) {
-        const int mode = file.mode == FileMode::append ? O_APPEND : O_TRUNC;
-        return open(file.path, O_WRONLY | O_CREAT | mode, Stage::output, child);
-    }
+    bool output(const Output::File&, std::size_t index, unique_fd& child) { return take_file(index + 1, child); }
     bool output(const Output::Descriptor& sink, std::size_t, unique_fd& child) {
-        return check(sys::duplicate(sink.fd->get(), child), Stage::output, "descriptor");
+        return check(lend(sink.fd->get(), child), Stage::output, "descriptor");
     }
 
     /// Merged, stderr goes where stdout goes.
@@ -143,12 +110,18 @@ class Planner {
     }
 
     const InvocationFields& fields_;
+    StdioFiles* const files_;
     StdioPlan plan_;
 };
 
 }  // namespace
 
-StdioPlan plan_stdio(const InvocationFields& fields) { return Planner(fields).run(); }
+StdioPlan plan_stdio(const InvocationFields& fields, StdioFiles* files) {
+    if (!files || !files->failure()) return Planner(fields, files).run();
+    StdioPlan failed;
+    failed.failure = files->failure();
+    return failed;
+}
 
 std::optional<wire::Failure> find_way_out(const StdioPlan& plan) {
     constexpr std::array kNames{"stdin", "stdout", "stderr"};

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "process/stdio_files.hpp"
 #include "wire/messages.hpp"
 
 namespace sandpipe::detail {
@@ -20,9 +21,9 @@ struct StdioPlan {
     std::optional<wire::Failure> failure;  ///< a file or descriptor that cannot be used, or none left
 };
 
-/// Opens what `fields` asks for. The command's ends are ordinary blocking descriptors. A FIFO never blocks it: one
-/// whose other end nobody has open is a failure (ENXIO).
-[[nodiscard]] StdioPlan plan_stdio(const InvocationFields& fields);
+/// Makes and collects what `fields` asks for. The command's ends are ordinary blocking descriptors. `files`: those of
+/// `fields`, opened; nullptr where it names none.
+[[nodiscard]] StdioPlan plan_stdio(const InvocationFields& fields, StdioFiles* files);
 
 /// The first of a sandboxed command's descriptors that is a way out of the sandbox: a socket that is not connected,
 /// or of a type that each message can send elsewhere. It is of the host's network, whatever the command's own is.

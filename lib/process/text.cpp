@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "process/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace sandpipe {
 namespace {
@@ -40,7 +40,11 @@ std::vector<Line> LineSplitter::split(std::string_view bytes) {
         const std::size_t end = bytes.find(options_.delimiter);
         pending_.append(bytes.substr(0, end));
         if (end == std::string_view::npos) {
+            // The last byte may be the CR of a CRLF, which is no part of the line.
+            const bool doubtful = options_.delimiter == '\n' && pending_.ends_with('\r');
+            if (doubtful) pending_.pop_back();
             cut_long(lines);
+            if (doubtful) pending_ += '\r';
             break;
         }
         if (options_.delimiter == '\n' && pending_.ends_with('\r')) pending_.pop_back();
@@ -54,16 +58,15 @@ std::vector<Line> LineSplitter::split(std::string_view bytes) {
 
 void LineSplitter::cut_long(std::vector<Line>& lines) {
     const std::size_t most = std::max<std::size_t>(options_.max_length, 1);
-    // One byte more may be the CR of a CRLF, which is no part of the line.
-    const std::size_t room = pending_.ends_with('\r') ? most + 1 : most;
     std::size_t from = 0;
-    for (; pending_.size() - from > room; from += most) lines.push_back({pending_.substr(from, most), true, false});
+    for (; pending_.size() - from > most; from += most) lines.push_back({pending_.substr(from, most), true, false});
     inside_ = inside_ || from > 0;
     pending_.erase(0, from);
 }
 
 std::vector<Line> LineSplitter::flush() {
     std::vector<Line> lines;
+    cut_long(lines);
     if (!pending_.empty() || inside_) lines.push_back({std::exchange(pending_, {}), false, false});
     inside_ = false;
     return lines;

@@ -4,8 +4,8 @@
 #include <csignal>
 #include <utility>
 
-#include "escaped.hpp"
-#include "utf8.hpp"
+#include "core/escaped.hpp"
+#include "core/utf8.hpp"
 
 namespace sandpipe {
 namespace {

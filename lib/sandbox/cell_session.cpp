@@ -2,19 +2,20 @@
 
 #include <sandpipe/error.hpp>
 
-#include <asio/bind_executor.hpp>
-#include <asio/steady_timer.hpp>
-#include <asio/strand.hpp>
+#include <asio/post.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <optional>
 #include <utility>
 
-#include "process/completion.hpp"
+#include "process/timed_wait.hpp"
 #include "sandbox/cell_failure.hpp"
 #include "sandbox/given_up.hpp"
+#include "sandbox/mount_layout.hpp"
+#include "sandbox/own_places.hpp"
 #include "sandbox/path_facts.hpp"
 #include "sandbox/stream_place.hpp"
 #include "sys/descriptors.hpp"
@@ -23,86 +24,59 @@
 namespace sandpipe {
 namespace {
 
-using detail::Completion;
-using detail::OnCancel;
 using detail::PacketChannel;
 
-/// What came of waiting: a packet, or nothing when the cell went away.
-struct Answer {
-    std::optional<wire::Packet> packet;
-    bool timed_out = false;
-};
+/// The cell's one message; absent: it went away.
+using Answer = std::optional<wire::Packet>;
 
-/// Waits for the cell's one message, on a strand of its own.
-class AnswerWait : public std::enable_shared_from_this<AnswerWait> {
+class AnswerWait final : public detail::TimedWait<Answer> {
   public:
     AnswerWait(const asio::any_io_executor& executor, std::shared_ptr<PacketChannel> channel)
-        : strand_(asio::make_strand(executor)), channel_(std::move(channel)), timer_(strand_) {}
-
-    void begin(Completion<Answer> done, std::chrono::nanoseconds limit) {
-        auto waiting = std::make_shared<Completion<Answer>>(std::move(done));
-        asio::post(strand_, [self = shared_from_this(), waiting, limit] {
-            self->done_ = std::move(*waiting);
-            self->timer_.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit));
-            self->timer_.async_wait(asio::bind_executor(self->strand_, [self](const std::error_code& error) {
-                Answer late;
-                late.timed_out = true;
-                if (!error) self->finish(std::move(late));
-            }));
-            self->channel_->receive([self](wire::Packet* packet) { self->take(packet); });
-        });
-    }
-
-    void cancel() {
-        asio::post(strand_, [self = shared_from_this()] {
-            self->channel_->shut_down();
-            if (self->done_) self->done_.abort();
-            self->timer_.cancel();
-        });
-    }
+        : TimedWait(executor), channel_(std::move(channel)) {}
 
   private:
-    void take(wire::Packet* packet) {
-        auto answer = std::make_shared<Answer>();
-        if (packet) answer->packet = std::move(*packet);
-        asio::post(strand_, [self = shared_from_this(), answer] { self->finish(std::move(*answer)); });
+    void begin() override {
+        channel_->receive([self = self()](wire::Packet* packet) {
+            auto answer = std::make_shared<Answer>();
+            if (packet) *answer = std::move(*packet);
+            asio::post(self->strand(), [self, answer] { self->finish(std::move(*answer)); });
+        });
     }
 
-    void finish(Answer answer) {
-        timer_.cancel();
-        if (done_) done_.succeed(std::move(answer));
+    /// A cell that nobody waits for ends, and with it what it still waits for itself.
+    void end(bool answered) override {
+        if (!answered) channel_->shut_down();
     }
 
-    asio::strand<asio::any_io_executor> strand_;
-    std::shared_ptr<PacketChannel> channel_;
-    asio::steady_timer timer_;
-    Completion<Answer> done_;
+    [[nodiscard]] std::shared_ptr<AnswerWait> self() {
+        return std::static_pointer_cast<AnswerWait>(shared_from_this());
+    }
+
+    const std::shared_ptr<PacketChannel> channel_;
 };
 
-awaitable<Answer> wait_for_answer(const asio::any_io_executor& executor,
-                                  std::shared_ptr<PacketChannel> channel, std::chrono::nanoseconds limit) {
-    auto wait = std::make_shared<AnswerWait>(executor, std::move(channel));
-    std::function<void(Completion<Answer>)> begin = [wait, limit](Completion<Answer> done) {
-        wait->begin(std::move(done), limit);
-    };
-    OnCancel<Answer> on_cancel;
-    // Weak: the slot lives in the coroutine that `wait` keeps.
-    on_cancel.cancel = [weak = std::weak_ptr(wait)] {
-        if (const auto waiting = weak.lock()) waiting->cancel();
-    };
-    return detail::await_completion<Answer>(std::move(begin), std::move(on_cancel));
-}
-
-wire::EnforcementFacts facts_from(const Answer& answer, bool weaker) {
-    if (answer.timed_out)
+wire::EnforcementFacts facts_from(const std::optional<Answer>& in_time, bool weaker) {
+    if (!in_time)
         throw Error(Errc::sandbox_failed,
                     "the sandbox's cell did not answer in time: a file system below what the policy names may hang");
-    if (!answer.packet) throw Error(Errc::sandbox_failed, "the sandbox's cell ended before it answered");
+    const Answer& answer = *in_time;
+    if (!answer) throw Error(Errc::sandbox_failed, "the sandbox's cell ended before it answered");
     wire::CellReady ready;
     wire::Failure failure;
-    if (wire::decode(answer.packet->bytes, ready)) return ready.facts;
-    if (wire::decode(answer.packet->bytes, failure)) throw_cell_failure(failure, weaker);
+    if (wire::decode(answer->bytes, ready)) return ready.facts;
+    if (wire::decode(answer->bytes, failure)) throw_cell_failure(failure, weaker);
     throw Error(Errc::sandbox_failed, "the sandbox's cell answered with a message of another protocol");
+}
+
+/// A list of denials that looks complete and is not would mislead.
+std::vector<std::string> notices_of(const wire::EnforcementFacts& facts, const wire::SessionPlan& plan) {
+    std::vector<std::string> notices = describe(facts.given_up);
+    const bool told = std::any_of(facts.given_up.begin(), facts.given_up.end(), [](const wire::GivenUp& given) {
+        return given.mechanism == "denials" || given.mechanism == "proc";
+    });
+    if (plan.rules.enabled && !facts.denials && !told)
+        notices.emplace_back("denials are partial: refused calls fail, but this machine does not let them be reported");
+    return notices;
 }
 
 }  // namespace
@@ -112,7 +86,8 @@ awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, co
     sys::SocketPair pair;
     if (const int error = sys::make_socket_pair(pair); error < 0)
         throw Error(Errc::sandbox_failed,
-                    std::string("no socket for the sandbox's cell: ") + std::strerror(-error));
+                    std::string("no socket for the sandbox's cell: ") + std::strerror(-error) +
+                        "; see ulimit -n and ulimit -u");
     CellStart start;
     start.channel = PacketChannel::open(runtime->executor(), std::move(pair.first));
     std::vector<unique_fd> fds;
@@ -122,27 +97,38 @@ awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, co
     const detail::LauncherHandle launcher = runtime->launcher();
     launcher.control->send(wire::encode(request), std::move(fds));
     start.launcher = launcher.pid;
-    Answer answer = co_await wait_for_answer(runtime->executor(), start.channel, limit);
+    const std::shared_ptr<detail::TimedWait<Answer>> wait =
+        std::make_shared<AnswerWait>(runtime->executor(), start.channel);
+    std::optional<Answer> answer = co_await AnswerWait::run(wait, limit);
     start.facts = facts_from(answer, plan.allow_weaker);
-    start.listeners = std::move(answer.packet->fds);
+    start.listeners = std::move((*answer)->fds);
     if (start.listeners.size() != plan.proxy_ports.size())
         throw Error(Errc::sandbox_failed, "the sandbox's cell sent other sockets than it was asked for");
     co_return start;
 }
 
 CellSession::CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart start,
-                         const wire::SessionPlan& plan, SessionEnvironment environment)
+                         const CompiledPolicy& policy, SessionEnvironment environment)
     : runtime_(std::move(runtime)),
       channel_(std::move(start.channel)),
       // The helper's own image, by the one name that other processes of this user can execute wherever it came from.
       entrance_(std::make_shared<Entrance>(runtime_, "/proc/" + std::to_string(start.launcher) + "/exe")),
       environment_(std::move(environment)),
-      workspace_(plan.workspace),
-      rules_(plan.rules),
-      roots_(rules_.writable_roots()),
-      denials_complete_(start.facts.denials && plan.rules.enabled),
-      notices_(describe(start.facts.given_up)),
+      workspace_(policy.plan.workspace),
+      rules_(std::make_shared<const wire::AccessRules>(policy.plan.rules)),
+      tmp_(policy.tmp),
+      roots_(rules_->writable_roots()),
+      stream_places_(session_stream_places(rules_, policy.written)),
+      denials_complete_(start.facts.denials && policy.plan.rules.enabled),
+      notices_(notices_of(start.facts, policy.plan)),
       id_(runtime_->next_id()) {}
+
+std::string CellSession::hidden_hint(const std::string& path) const {
+    const bool in_tmp = !tmp_.empty() && (wire::holds(kTmp, path) || wire::holds(tmp_, path));
+    if (!in_tmp || path == kTmp || path == tmp_ || is_granted_within(*rules_, tmp_, path)) return {};
+    return "the session has a /tmp of its own, which shows what the host has there only where the policy grants it "
+           "(filesystem.allowRead)";
+}
 
 CellSession::~CellSession() {
     entrance_->close();
@@ -160,12 +146,6 @@ void CellSession::request_end() {
         proxies_->close(leave);
     else
         leave();
-}
-
-detail::StreamPlace CellSession::stream_place(const std::string& path, bool writes) const {
-    std::vector<std::string> trees = roots_;
-    trees.push_back(workspace_);
-    return find_stream_place(path, writes, rules_, trees, HostPathFacts());
 }
 
 void CellSession::command_ended() {

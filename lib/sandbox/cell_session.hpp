@@ -11,6 +11,7 @@
 
 #include "process/runtime_core.hpp"
 #include "process/session.hpp"
+#include "sandbox/compile.hpp"
 #include "sandbox/entrance.hpp"
 #include "sandbox/network/proxy_server.hpp"
 #include "sandbox/session_environment.hpp"
@@ -43,7 +44,7 @@ class CellSession final : public detail::Session,
                           public detail::RuntimeMember,
                           public std::enable_shared_from_this<CellSession> {
   public:
-    CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart start, const wire::SessionPlan& plan,
+    CellSession(std::shared_ptr<detail::RuntimeCore> runtime, CellStart start, const CompiledPolicy& policy,
                 SessionEnvironment environment);
     ~CellSession() override;
 
@@ -56,10 +57,13 @@ class CellSession final : public detail::Session,
     }
     [[nodiscard]] const std::string& workspace() const noexcept override { return workspace_; }
     [[nodiscard]] const std::vector<std::string>& writable_roots() const noexcept override { return roots_; }
-    [[nodiscard]] wire::Verdict write_verdict(const std::string& path) const override { return rules_.write(path); }
-    [[nodiscard]] detail::StreamPlace stream_place(const std::string& path, bool writes) const override;
+    [[nodiscard]] wire::Verdict write_verdict(const std::string& path) const override { return rules_->write(path); }
+    [[nodiscard]] const std::shared_ptr<const detail::StreamPlaces>& stream_places() const noexcept override {
+        return stream_places_;
+    }
     [[nodiscard]] bool denials_complete() const noexcept override { return denials_complete_; }
     [[nodiscard]] const std::vector<std::string>& notices() const noexcept override { return notices_; }
+    [[nodiscard]] std::string hidden_hint(const std::string& path) const override;
     [[nodiscard]] bool closed() const noexcept override { return closed_; }
     void command_ended() override;
 
@@ -85,8 +89,10 @@ class CellSession final : public detail::Session,
     const std::shared_ptr<Entrance> entrance_;
     const SessionEnvironment environment_;
     const std::string workspace_;
-    const wire::AccessRules rules_;
+    const std::shared_ptr<const wire::AccessRules> rules_;
+    const std::string tmp_;  ///< where it has a /tmp of its own; empty: nowhere
     const std::vector<std::string> roots_;
+    const std::shared_ptr<const detail::StreamPlaces> stream_places_;
     const bool denials_complete_;
     const std::vector<std::string> notices_;
     const std::uint64_t id_;

@@ -3,17 +3,22 @@
 #include <sandpipe/error.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "alias_denials.hpp"
 #include "check_supported.hpp"
+#include "core/escaped.hpp"
 #include "execute_rules.hpp"
-#include "glob_search.hpp"
+#include "expand_globs.hpp"
 #include "mount_layout.hpp"
 #include "own_places.hpp"
+#include "planted_link.hpp"
 #include "path_pattern.hpp"
 #include "policy_entries.hpp"
 #include "policy_rules.hpp"
+#include "policy_schema.hpp"
 #include "resolved_path.hpp"
 #include "unix_socket_grants.hpp"
 #include "wire/proxy_ports.hpp"
@@ -36,10 +41,10 @@ namespace {
 
 using wire::Access;
 
-// Links that a glob matches are named up to here, and then counted: /usr/bin has hundreds.
-constexpr std::size_t kMostNamed = 3;
 // fs.mount-max in proc(5) is 100,000, of which the host has some.
 constexpr std::size_t kMostMounts = 90'000;
+// tmpfs rounds up to pages, and takes what then has no bits left for "no limit".
+constexpr std::uint64_t kMostTmpBytes = std::numeric_limits<std::int64_t>::max();
 
 template <typename T>
 void sort_unique(std::vector<T>& values) {
@@ -48,7 +53,7 @@ void sort_unique(std::vector<T>& values) {
 }
 
 /// Commands start here, so it has to be there, and what a session has of its own would cover it.
-std::string resolve_workspace(std::string_view workspace, const PathFacts& facts) {
+ResolvedPath resolve_workspace(std::string_view workspace, const PathFacts& facts) {
     const auto refuse = [&](const std::string& text) {
         throw Error(Errc::invalid_sandbox_config, "the workspace \"" + std::string(workspace) + "\" " + text);
     };
@@ -57,7 +62,7 @@ std::string resolve_workspace(std::string_view workspace, const PathFacts& facts
     if (path.fact.kind != PathKind::directory) refuse("is not an existing directory");
     if (wire::holds(kDev, path.place) || wire::holds(kProc, path.place))
         refuse("is in " + path.place + ", and a session has its own /dev and /proc");
-    return std::move(path.place);
+    return path;
 }
 
 std::string resolve_tmp(const PathFacts& facts) {
@@ -69,68 +74,14 @@ std::string resolve_tmp(const PathFacts& facts) {
     return std::move(tmp.place);
 }
 
-std::vector<GlobQuery> queries_of(Access access, const std::vector<PolicyEntry>& entries) {
-    std::vector<GlobQuery> queries;
-    for (const PolicyEntry& entry : entries)
-        if (!entry.glob.empty()) queries.push_back({access, entry.path.place, entry.glob, entry.where});
-    return queries;
-}
-
-/// The same item of the list is also a name that exists as it is written.
-bool is_named(const PolicyEntry& glob, const std::vector<PolicyEntry>& entries) {
-    return std::any_of(entries.begin(), entries.end(),
-                       [&](const PolicyEntry& entry) { return entry.where == glob.where; });
-}
-
-/// What a glob allows is what exists: mounts and Landlock are about files, not names. A link may have been
-/// made by a command, so its name grants nothing.
-std::vector<PolicyEntry> without_globs(Access access, std::vector<PolicyEntry> entries, const PathBase& base,
-                                       PolicyRules& rules) {
-    const auto glob = std::stable_partition(entries.begin(), entries.end(),
-                                            [](const PolicyEntry& entry) { return entry.glob.empty(); });
-    const std::vector<PolicyEntry> globs(std::make_move_iterator(glob),
-                                         std::make_move_iterator(entries.end()));
-    entries.erase(glob, entries.end());
-    GlobFinds finds = find_globs(queries_of(access, globs), rules.found.rules, base.facts, base.kernel.hidden);
-    std::vector<bool> used(globs.size());
-    std::vector<std::size_t> links(globs.size());
-    for (const GlobFind& name : finds.names) {
-        used[name.query] = true;
-        PolicyEntry entry = globs[name.query];
-        if (name.kind == PathKind::symlink) {
-            if (++links[name.query] <= kMostNamed)
-                rules.warn(entry.where + ": " + name.path + " is a symbolic link, which no glob grants");
-            continue;
-        }
-        entry.glob.clear();
-        entry.expanded = true;
-        entry.absolute = name.path;
-        entry.path = {name.path, base.facts.look(name.path), entry.path.passed};
-        entries.push_back(std::move(entry));
-    }
-    for (std::size_t i = 0; i < globs.size(); ++i)
-        if (!used[i] && !is_named(globs[i], entries)) rules.nothing_found(access, globs[i]);
-    for (std::size_t i = 0; i < globs.size(); ++i)
-        if (links[i] > kMostNamed)
-            rules.warn(globs[i].where + ": " + std::to_string(links[i] - kMostNamed) +
-                       " more symbolic links are not granted");
-    const std::size_t warnings = rules.warnings.size();
-    for (const GlobGap& gap : finds.gaps) rules.warn_of_gap(globs[gap.query], gap);
-    rules.fold_warnings(warnings);
-    return entries;
-}
-
-/// Rules for the names, whenever they come, and places for what is there.
-void deny_globs(Access access, const std::vector<PolicyEntry>& entries, const PathBase& base,
-                PolicyRules& rules) {
-    std::vector<PolicyEntry> globs;
-    for (const PolicyEntry& entry : entries)
-        if (!entry.glob.empty()) globs.push_back(entry);
-    GlobFinds finds = find_globs(queries_of(access, globs), rules.found.rules, base.facts, base.kernel.hidden);
-    for (const GlobFind& name : finds.names) rules.deny_found(access, globs[name.query], name);
-    const std::size_t warnings = rules.warnings.size();
-    for (const GlobGap& gap : finds.gaps) rules.deny_gap(access, globs[gap.query], gap);
-    rules.fold_warnings(warnings);
+/// A place below that is shown again needs the directory itself as a way to it.
+bool is_shown_within(const wire::AccessRules& rules, const std::string& directory) {
+    bool shown = false;
+    rules.visit_below(directory, [&](const wire::AccessRule& rule) {
+        const bool lifts = rule.access == Access::allow_read && rules.read(rule.place).allowed;
+        shown = shown || (lifts && !wire::relative_to(directory, rule.place).empty());
+    });
+    return shown;
 }
 
 /// A workspace in the host's /tmp is shown though nobody granted it, unless the policy denies it.
@@ -141,7 +92,7 @@ void show_workspace(const std::string& workspace, PolicyRules& rules) {
         found.rules.add({Access::allow_read, workspace, "the workspace", {}, false});
         found.places[workspace] = true;
     }
-    if (view == View::masked)
+    if (view == View::masked && !is_shown_within(found.rules, workspace))
         rules.warn("no command can start in the workspace " + workspace + ": " +
                    found.rules.read(workspace).rule + " denies it; allowRead would lift that");
 }
@@ -161,10 +112,13 @@ void restrict_execution(const FilesystemPolicy& policy, const PathBase& base, Po
 
 void leave_named_kernel_mounts(const FilesystemPolicy& policy, PathBase& base) {
     if (base.kernel.hidden.empty() && base.kernel.read_only.empty()) return;
+    const auto names_itself = [&](const PolicyEntry& entry) {
+        return entry.glob.empty() && written_link(entry.path, base.written).empty();
+    };
     for (const PolicyEntry& entry : entries_of("allowRead", policy.allow_read, base))
-        if (entry.glob.empty()) base.kernel.allow_read(entry.path.place);
+        if (names_itself(entry)) base.kernel.allow_read(entry.path.place);
     for (const PolicyEntry& entry : entries_of("allowWrite", policy.allow_write, base))
-        if (entry.glob.empty()) base.kernel.allow_write(entry.path.place);
+        if (names_itself(entry)) base.kernel.allow_write(entry.path.place);
 }
 
 struct Lists {
@@ -172,28 +126,37 @@ struct Lists {
     std::vector<PolicyEntry> deny_write;
 };
 
-void add_grants(const FilesystemPolicy& policy, const PathBase& base, PolicyRules& rules) {
-    using Take = void (PolicyRules::*)(const PolicyEntry&);
-    const auto take = [&](Access access, const char* key, const std::vector<PathPattern>& list, Take each) {
-        for (const PolicyEntry& entry : without_globs(access, entries_of(key, list, base), base, rules))
-            (rules.*each)(entry);
+/// Returns what is to be granted for reading by links that a command may have made.
+std::vector<PolicyEntry> add_grants(const FilesystemPolicy& policy, const PathBase& base, PolicyRules& rules) {
+    const auto entries = [&](Access access, const char* key, const std::vector<PathPattern>& list) {
+        return without_globs(access, entries_of(key, list, base), base, rules);
     };
     const std::vector<PathPattern> devices(policy.devices.begin(), policy.devices.end());
-    take(Access::private_write, "devices", devices, &PolicyRules::grant_device);
-    take(Access::allow_write, "allowWrite", policy.allow_write, &PolicyRules::allow_write);
-    take(Access::allow_read, "allowRead", policy.allow_read, &PolicyRules::allow_read);
+    for (const PolicyEntry& entry : entries(Access::private_write, "devices", devices)) rules.grant_device(entry);
+    for (const PolicyEntry& entry : entries(Access::allow_write, "allowWrite", policy.allow_write))
+        rules.allow_write(entry);
+    std::vector<PolicyEntry> by_link;
+    for (PolicyEntry& entry : entries(Access::allow_read, "allowRead", policy.allow_read)) {
+        if (written_link(entry.path, base.written).empty())
+            rules.allow_read(entry);
+        else
+            by_link.push_back(std::move(entry));
+    }
+    return by_link;
 }
 
 PolicyRules rules_of(const FilesystemPolicy& policy, const PathBase& base) {
-    PolicyRules rules(policy, base.written, base.facts);
+    PolicyRules rules(policy, base.written, base.wider, base.facts);
     rules.found.tmp = resolve_tmp(base.facts);
-    add_grants(policy, base, rules);
+    const std::vector<PolicyEntry> by_link = add_grants(policy, base, rules);
     rules.allow_git_worktrees();
     rules.deny_kernel_mounts(base.kernel);
     Lists denied{entries_of("denyRead", policy.deny_read, base), entries_of("denyWrite", policy.deny_write, base)};
     const MountAliases aliases(base.mounts, base.facts);
     for (std::vector<PolicyEntry>* list : {&denied.deny_read, &denied.deny_write})
         add_alias_denials(*list, aliases, base.facts, rules);
+    rules.keep_denials();
+    rules.allow_read_by_links(by_link, denied.deny_read);
     for (const PolicyEntry& entry : denied.deny_read) rules.deny_read(entry);
     for (const PolicyEntry& entry : denied.deny_write) rules.deny_write(entry);
     rules.deny_mandatory(base.kernel.hidden, aliases);
@@ -236,7 +199,7 @@ void add_own_places(PolicyRules& rules) {
 void compile_filesystem(const SandboxPolicy& policy, const PathBase& base,
                         const std::vector<PolicyEntry>& sockets, CompiledPolicy& result) {
     PolicyRules rules = rules_of(policy.filesystem, base);
-    rules.found.tmp_bytes = policy.limits.tmp_bytes;
+    rules.found.tmp_bytes = std::min(policy.limits.tmp_bytes, kMostTmpBytes);
     sort_unique(rules.found.devices);
     show_unix_sockets(sockets, rules);
     warn_of_void_grants(rules);
@@ -252,6 +215,15 @@ void compile_filesystem(const SandboxPolicy& policy, const PathBase& base,
     result.create_directories = std::move(rules.create_directories);
 }
 
+/// Whoever wrote rules beside the switch may take them for enforced.
+void warn_of_void_rules(const SandboxPolicy& policy, std::vector<std::string>& warnings) {
+    std::string keys;
+    for (const PolicyKey& key : policy_keys())
+        if (key.paths && key.name != "gitSafeDirectories" && !key.paths(policy)->empty())
+            keys += (keys.empty() ? "" : ", ") + key.dotted();
+    if (!keys.empty()) warnings.push_back("filesystem.disabled is true, so these grant and deny nothing: " + keys);
+}
+
 void compile_network(const NetworkPolicy& policy, CompiledPolicy& result) {
     result.plan.own_network = !policy.disabled;
     result.domains = DomainRules(policy);
@@ -259,15 +231,38 @@ void compile_network(const NetworkPolicy& policy, CompiledPolicy& result) {
     for (std::string& warning : result.domains.warnings()) result.warnings.push_back(std::move(warning));
 }
 
+/// Where commands write, of this session and of those that it comes from.
+std::vector<std::string> written_places(const SandboxPolicy& policy, const PathBase& base) {
+    std::vector<std::string> written;
+    if (base.wider) written = base.wider->written;
+    for (const PolicyEntry& root : entries_of("allowWrite", policy.filesystem.allow_write, base))
+        written.push_back(root.path.place);
+    return written;
+}
+
+/// The way to the workspace, as the host names it, may lead through what commands write.
+void follow_workspace(const ResolvedPath& path, PathBase& base) {
+    if (base.wider && base.wider->plan.workspace != path.place)
+        throw Error(Errc::sandbox_policy_conflict, "the workspace " + base.wider->plan.workspace + " leads to " +
+                                                       path.place + " now; make a session of its own there");
+    if (const std::string link = planted_link(path, base.roots); !link.empty())
+        throw Error(Errc::invalid_sandbox_config, "the workspace leads to " + path.place + " by the link " + link +
+                                                      ", which a command may have made; name that place itself");
+    for (const std::string& link : path.passed)
+        if (!written_link({path.place, path.fact, {link}}, base.roots).empty()) base.passed.push_back(link);
+}
+
 }  // namespace
 
 CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace, std::string_view home,
-                       const PathFacts& facts, std::string_view bin_shell) {
+                       const PathFacts& facts, std::string_view bin_shell, const CompiledPolicy* wider) {
     check_supported(policy);
-    PathBase base{resolve_workspace(workspace, facts), home, bin_shell, facts, {}, {}, {}};
-    base.written = {base.workspace, resolve_tmp(facts)};
-    for (const PolicyEntry& root : entries_of("allowWrite", policy.filesystem.allow_write, base))
-        base.written.push_back(root.path.place);
+    const ResolvedPath start = resolve_workspace(workspace, facts);
+    PathBase base{start.place, {}, home, bin_shell, facts, {}, {}, {}, {}, wider};
+    base.roots = written_places(policy, base);
+    follow_workspace(start, base);
+    base.written = base.roots;
+    base.written.insert(base.written.end(), {base.workspace, resolve_tmp(facts)});
     base.mounts = parse_mount_table(facts.mount_table());
     base.kernel = find_kernel_mounts(base.mounts, facts);
     if (!policy.filesystem.disabled) leave_named_kernel_mounts(policy.filesystem, base);
@@ -279,16 +274,24 @@ CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace, 
         unix_sockets_of(policy.network.allow_unix_sockets, base, result.warnings);
     for (const PolicyEntry& entry : sockets) result.plan.unix_sockets.push_back(entry.path.place);
     sort_unique(result.plan.unix_sockets);
-    if (policy.filesystem.disabled)
+    if (policy.filesystem.disabled) {
         result.plan.mounts = mounts_without_rules(base.kernel);
-    else
+        warn_of_void_rules(policy, result.warnings);
+    } else {
         compile_filesystem(policy, base, sockets, result);
+    }
     compile_network(policy.network, result);
+    result.written = std::move(base.roots);
+    result.written.push_back(base.workspace);
+    const std::vector<std::string> roots = result.plan.rules.writable_roots();
+    result.written.insert(result.written.end(), roots.begin(), roots.end());
+    sort_unique(result.written);
     for (const PolicyEntry& entry :
          entries_of("gitSafeDirectories", policy.filesystem.git_safe_directories, base))
         result.git_safe_directories.push_back(entry.path.place);
     sort_unique(result.git_safe_directories);
     sort_unique(result.create_directories);
+    for (std::string& warning : result.warnings) warning = detail::one_line(warning);
     sort_unique(result.warnings);
     return result;
 }

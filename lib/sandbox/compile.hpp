@@ -21,6 +21,7 @@ struct CompiledPolicy {
     std::vector<std::string> git_safe_directories;  ///< resolved
     std::vector<std::string> devices;               ///< nodes below /dev that were granted
     std::string tmp;                                ///< where the session's own /tmp is; empty: nowhere
+    std::vector<std::string> written;  ///< where its commands, or those of the sessions it comes from, may make links
 };
 
 /// Plans a session: resolves every path of the policy, turns the lists into rules about places, and the rules
@@ -28,11 +29,14 @@ struct CompiledPolicy {
 /// matters.
 ///
 /// `workspace` is absolute and an existing directory; `home` is what "~" means, empty where there is none;
-/// `bin_shell` may be executed even where execution is restricted. Throws `Error` E_INVALID_SANDBOX_CONFIG
-/// naming the key and index for what cannot be granted or denied, E_SANDBOX_POLICY_CONFLICT for a device that
-/// is granted and denied.
+/// `bin_shell` may be executed even where execution is restricted. `wider`: the plan of the session that this one
+/// comes from; what that does not grant is not granted and warned of, what it keeps from being read is kept here too,
+/// and a link in what it lets be written is believed as little as one in this session's own roots.
+///
+/// Throws `Error` E_INVALID_SANDBOX_CONFIG naming the key and index for what cannot be granted or denied,
+/// E_SANDBOX_POLICY_CONFLICT for a device that is granted and denied, and for another workspace than the wider one's.
 [[nodiscard]] CompiledPolicy compile(const SandboxPolicy& policy, std::string_view workspace,
                                      std::string_view home, const PathFacts& facts,
-                                     std::string_view bin_shell = {});
+                                     std::string_view bin_shell = {}, const CompiledPolicy* wider = nullptr);
 
 }  // namespace sandpipe

@@ -13,6 +13,7 @@
 #include <utility>
 #include <variant>
 
+#include "process/adopt.hpp"
 #include "process/random_hex.hpp"
 #include "process/start_request.hpp"
 #include "sandbox/relayed_command.hpp"
@@ -114,7 +115,14 @@ int Entrance::open_socket() {
         socket_.reset();
         return error;
     }
-    listener_.emplace(runtime_->executor(), socket_->take_listener().release());
+    unique_fd listener = socket_->take_listener();
+    listener_.emplace(runtime_->executor());
+    if (const std::error_code full = detail::adopt(*listener_, listener)) {
+        // Else the next one would be given a ticket that nobody listens for.
+        listener_.reset();
+        socket_.reset();
+        return -full.value();
+    }
     expiry_.emplace(runtime_->executor());
     return 0;
 }

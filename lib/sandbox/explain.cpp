@@ -27,15 +27,13 @@ std::string_view to_string(ExplainedAct act) noexcept { return kActs[static_cast
 struct Explainer::Parts {
     HostPathFacts facts;
     std::string home;
-    std::string workspace;
     CompiledPolicy compiled;
 };
 
 Explainer::Explainer(const SandboxPolicy& policy, const std::string& workspace, const std::string& bin_shell)
     : parts_(std::make_unique<Parts>()) {
     parts_->home = find_home(std::getenv("HOME"));
-    parts_->workspace = find_workspace(workspace);
-    parts_->compiled = compile(policy, parts_->workspace, parts_->home, parts_->facts, bin_shell);
+    parts_->compiled = compile(policy, find_workspace(workspace), parts_->home, parts_->facts, bin_shell);
 }
 
 Explainer::Explainer(Explainer&&) noexcept = default;
@@ -51,7 +49,7 @@ Explanation Explainer::explain(ExplainedAct act, const std::string& target) cons
     if (act == ExplainedAct::connect && !is_path) return explain_host(compiled, target);
     const SessionView view(compiled, parts_->facts);
     if (act == ExplainedAct::exec && !has_slash) return explain_bare_name(compiled, target, std::getenv("PATH"), view);
-    const std::string absolute = absolute_path(target, parts_->workspace, parts_->home, "the target");
+    const std::string absolute = absolute_path(target, compiled.plan.workspace, parts_->home, "the target");
     if (act == ExplainedAct::connect) return explain_socket(compiled, absolute, view);
     if (act == ExplainedAct::exec) return explain_program(compiled, absolute, view);
     return explain_place(compiled, act, absolute, view);

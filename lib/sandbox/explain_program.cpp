@@ -29,9 +29,9 @@ Explanation explain_program(const CompiledPolicy& compiled, const std::string& a
     std::string here = answer.place;
     for (int i = 0; i < kMaxInterpreters && answer.allowed && view.look(here).kind == PathKind::file; ++i) {
         const sys::ProgramFacts program = view.program(here);
-        const std::string& interpreter = program.interpreter;
-        if (interpreter.empty()) break;
-        const Explanation next = explain_place(compiled, ExplainedAct::exec, in_workspace(compiled, interpreter), view);
+        if (program.interpreter.empty()) break;
+        const std::string interpreter = in_workspace(compiled, program.interpreter);
+        const Explanation next = explain_place(compiled, ExplainedAct::exec, interpreter, view);
         answer.allowed = next.allowed;
         if (!next.allowed) answer.rule = next.rule + " (interpreter of " + here + ": " + next.place + ")";
         here = next.place;

@@ -31,12 +31,12 @@ void PolicyRules::warn_of_gap(const PolicyEntry& glob, const GlobGap& gap) {
          " cannot be searched: " + std::generic_category().message(gap.error));
 }
 
-void PolicyRules::fold_warnings(std::size_t first) {
+void PolicyRules::fold_warnings(std::size_t first, std::string_view rest) {
     constexpr std::size_t kMostNamed = 10;
     if (warnings.size() <= first + kMostNamed) return;
     const std::size_t more = warnings.size() - first - kMostNamed;
     warnings.resize(first + kMostNamed);
-    warn(std::to_string(more) + " more directories cannot be searched for what globs match");
+    warn(std::to_string(more) + " more " + std::string(rest));
 }
 
 // Its owner can give himself the rights that were missing (chmod(2)) only where the mount is writable.

@@ -188,7 +188,8 @@ class MandatorySearch {
         }
         for (const std::string& module : parts.modules) deny_names_of_git(module, names_, true);
         for (const std::string& link : parts.links)
-            deny(parent_path(link), last_name(link), ".git/" + std::string(last_name(link)) + " (always denied as a link)");
+            deny(parent_path(link), last_name(link),
+                 ".git/" + std::string(last_name(link)) + " (always denied as a link)");
         for (const UnsearchedDirectory& directory : parts.unsearched)
             deny_unsearched(directory.path, directory.error);
     }

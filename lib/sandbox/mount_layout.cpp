@@ -96,6 +96,7 @@ class MountLayout {
     // No place of a rule is in /dev, so its turn is any time after the root's.
     void place_devices() {
         MountOp op = mount(MountStep::private_dev, std::string(kDev));
+        op.bytes = input_.tmp_bytes;  // of /dev/shm
         op.holes = input_.devices;
         op.hole_is_directory.assign(op.holes.size(), false);
         placed_.insert(placed_.begin() + 1, std::move(op));

@@ -5,18 +5,19 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "explain_place.hpp"
+#include "explain_program.hpp"
 #include "network/domain_rules.hpp"
 #include "path_facts.hpp"
 #include "path_pattern.hpp"
 #include "policy_entries.hpp"
 #include "resolved_path.hpp"
-#include "session_base.hpp"
+#include "session_view.hpp"
 #include "wire/access_rules.hpp"
 
 namespace sandpipe {
@@ -52,15 +53,8 @@ void narrow_switch(std::string_view key, bool wide, bool asked) {
 
 class FileNarrowing {
   public:
-    FileNarrowing(const SandboxPolicy& wide, const SandboxPolicy& asked, const std::string& workspace,
-                  const std::string& bin_shell)
-        : wide_(wide.filesystem),
-          workspace_(find_workspace(workspace)),
-          home_(find_home(std::getenv("HOME"))),
-          wide_says_(wide, workspace, bin_shell),
-          asked_says_(asked, workspace, bin_shell) {
-        for (const PathPattern& root : wide_.allow_write) roots_.push_back(place_of(root));
-    }
+    FileNarrowing(const WideSession& session, const SandboxPolicy& asked)
+        : session_(session), wide_(session.policy.filesystem), asked_(asked) {}
 
     void apply(FilesystemPolicy& result) const {
         narrow_switch("filesystem.disabled", wide_.disabled, result.disabled);
@@ -85,15 +79,22 @@ class FileNarrowing {
     /// Rules are about what a path means on the host, whatever a command would make of it. Of a glob, the directory
     /// below which its matches are.
     [[nodiscard]] std::string place_of(const PathPattern& pattern) const {
-        const std::string path = absolute_path(split_pattern(pattern).path, workspace_, home_, "the narrower policy");
-        return resolve_path(path, HostPathFacts()).place;
+        const std::string path = absolute_path(split_pattern(pattern).path, session_.compiled.plan.workspace,
+                                               session_.home, "the narrower policy");
+        return resolve_path(path, facts_).place;
+    }
+
+    [[nodiscard]] Explanation ask(const CompiledPolicy& compiled, ExplainedAct act, const std::string& place) const {
+        const SessionView view(compiled, facts_);
+        return act == ExplainedAct::exec ? explain_program(compiled, place, view)
+                                         : explain_place(compiled, act, place, view);
     }
 
     /// What the session has in its own list stands there beside the same denies.
     void check(ExplainedAct act, std::string_view key, const Patterns& patterns, const Patterns& own) const {
         for (const PathPattern& pattern : patterns) {
             if (contains(own, pattern)) continue;
-            const Explanation found = wide_says_.explain(act, place_of(pattern));
+            const Explanation found = ask(session_.compiled, act, place_of(pattern));
             if (!found.allowed) conflict(named(key, pattern.path), "the session says " + found.rule);
             if (is_private(pattern))
                 conflict(named(key, pattern.path), "the session's own /tmp hides what the host has there");
@@ -102,9 +103,8 @@ class FileNarrowing {
 
     /// What can be written there is not the host's.
     [[nodiscard]] bool is_private(const PathPattern& pattern) const {
-        const Explanation writing = wide_says_.explain(ExplainedAct::write, place_of(pattern));
-        const auto is_root = [&](const std::string& root) { return wire::holds(root, writing.place); };
-        return writing.allowed && std::none_of(roots_.begin(), roots_.end(), is_root);
+        const Explanation writing = ask(session_.compiled, ExplainedAct::write, place_of(pattern));
+        return writing.allowed && !session_.compiled.plan.rules.in_root(writing.place);
     }
 
     /// What a glob would lift cannot be told before it meets the files.
@@ -125,18 +125,19 @@ class FileNarrowing {
 
     /// The session's own exceptions stay where the narrower policy says nothing against them.
     void keep_lifts(Patterns& allow_read) const {
+        if (wide_.allow_read.empty()) return;
+        const CompiledPolicy asked = compile(asked_, session_.compiled.plan.workspace, session_.home, facts_,
+                                             session_.bin_shell);
         for (const PathPattern& pattern : wide_.allow_read) {
-            const bool denied = !asked_says_.explain(ExplainedAct::read, place_of(pattern)).allowed;
+            const bool denied = !ask(asked, ExplainedAct::read, place_of(pattern)).allowed;
             if (!denied && !contains(allow_read, pattern)) allow_read.push_back(pattern);
         }
     }
 
+    const WideSession& session_;
     const FilesystemPolicy& wide_;
-    std::string workspace_;
-    std::string home_;
-    Explainer wide_says_;
-    Explainer asked_says_;
-    std::vector<std::string> roots_;
+    const SandboxPolicy& asked_;
+    const HostPathFacts facts_;
 };
 
 void narrow_network(const NetworkPolicy& wide, NetworkPolicy& result) {
@@ -164,10 +165,10 @@ void narrow_limits(const LimitsPolicy& wide, LimitsPolicy& result) {
 
 }  // namespace
 
-SandboxPolicy narrow_policy(const SandboxPolicy& wide, const SandboxPolicy& asked, const std::string& workspace,
-                            const std::string& bin_shell) {
+SandboxPolicy narrow_policy(const WideSession& session, const SandboxPolicy& asked) {
+    const SandboxPolicy& wide = session.policy;
     SandboxPolicy result = asked;
-    FileNarrowing(wide, asked, workspace, bin_shell).apply(result.filesystem);
+    FileNarrowing(session, asked).apply(result.filesystem);
     narrow_network(wide.network, result.network);
     narrow_limits(wide.limits, result.limits);
     narrow_switch("allowNestedUserNamespaces", wide.allow_nested_user_namespaces, result.allow_nested_user_namespaces);

@@ -4,12 +4,22 @@
 
 #include <string>
 
+#include "compile.hpp"
+
 namespace sandpipe {
 
-/// The policy that allows what both `wide` and `asked` allow, in one workspace. What `asked` grants beyond `wide` is
-/// no mistake that could be passed over: throws `Error` E_SANDBOX_POLICY_CONFLICT naming the entry and what stands
-/// against it. Reads the file system as it is now, as compile does. `bin_shell`: as in SrtEnforcerOptions.
-[[nodiscard]] SandboxPolicy narrow_policy(const SandboxPolicy& wide, const SandboxPolicy& asked,
-                                          const std::string& workspace, const std::string& bin_shell);
+/// A session that narrower ones are made from.
+struct WideSession {
+    const SandboxPolicy& policy;
+    const CompiledPolicy& compiled;  ///< as the session was made from it
+    std::string home;                ///< what "~" meant then
+    std::string bin_shell;
+};
+
+/// The policy that allows what both `wide` and `asked` allow. What `asked` grants beyond `wide` is no mistake that
+/// could be passed over: throws `Error` E_SANDBOX_POLICY_CONFLICT naming the entry and what stands against it. Where
+/// its paths lead is looked up as it is now; commands of the wide session may change that before the policy is
+/// compiled, so compile() gets the wide session as well.
+[[nodiscard]] SandboxPolicy narrow_policy(const WideSession& wide, const SandboxPolicy& asked);
 
 }  // namespace sandpipe

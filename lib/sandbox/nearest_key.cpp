@@ -48,4 +48,8 @@ std::size_t nearest_key(std::string_view name, std::span<const std::string_view>
     return static_cast<std::size_t>(std::min_element(known.begin(), known.end(), nearer) - known.begin());
 }
 
+bool is_near(std::string_view name, std::string_view known) {
+    return edit_distance(name, known) * 2 <= std::max(plain(name).size(), plain(known).size());
+}
+
 }  // namespace sandpipe

@@ -13,4 +13,7 @@ namespace sandpipe {
 /// The index of the entry of `known` that takes the fewest edits, the first of equals. `known` is not empty.
 [[nodiscard]] std::size_t nearest_key(std::string_view name, std::span<const std::string_view> known);
 
+/// Whether that many edits are few enough for a slip of the pen: at most half of the longer name's letters.
+[[nodiscard]] bool is_near(std::string_view name, std::string_view known);
+
 }  // namespace sandpipe

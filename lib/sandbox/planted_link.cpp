@@ -11,4 +11,11 @@ std::string planted_link(const ResolvedPath& path, const std::vector<std::string
     return {};
 }
 
+std::string written_link(const ResolvedPath& path, const std::vector<std::string>& trees) {
+    for (const std::string& link : path.passed)
+        for (const std::string& tree : trees)
+            if (wire::holds(tree, link)) return link;
+    return {};
+}
+
 }  // namespace sandpipe

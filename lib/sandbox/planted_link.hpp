@@ -11,4 +11,7 @@ namespace sandpipe {
 /// in one of `trees`, where commands write, and the path leads out of that tree. Empty if there is none.
 [[nodiscard]] std::string planted_link(const ResolvedPath& path, const std::vector<std::string>& trees);
 
+/// A symbolic link on the way of `path` that stands in one of `trees`, wherever it leads. Empty if there is none.
+[[nodiscard]] std::string written_link(const ResolvedPath& path, const std::vector<std::string>& trees);
+
 }  // namespace sandpipe

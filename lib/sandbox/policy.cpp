@@ -54,8 +54,10 @@ struct KnownKeys {
 [[noreturn]] void unknown_key(std::string_view section, const std::string& name) {
     const KnownKeys known(section);
     const std::string place = section.empty() ? name : std::string(section) + "." + name;
-    std::string text = place + " is not a known key; the nearest known key is " +
-                       known.dotted[nearest_key(name, known.names)] + "; accepted here:";
+    const std::size_t nearest = nearest_key(name, known.names);
+    std::string text = place + " is not a known key; ";
+    if (is_near(name, known.names[nearest])) text += "the nearest known key is " + known.dotted[nearest] + "; ";
+    text += "accepted here:";
     for (std::size_t i = 0; i < known.neighbours; ++i) text += (i ? ", " : " ") + std::string(known.names[i]);
     throw Error(Errc::invalid_sandbox_config, text);
 }

@@ -10,14 +10,8 @@
 namespace sandpipe {
 namespace {
 
-PolicyEntry entry_of(const std::string& key, std::size_t index, const PathPattern& pattern,
-                     const std::string& path, const PathBase& base) {
-    PolicyEntry entry;
-    entry.where = "filesystem." + key + "[" + std::to_string(index) + "]";
-    entry.rule = key + " " + pattern.path;
-    entry.absolute = absolute_path(path, base.workspace, base.home, entry.where);
-    entry.path = resolve_path(entry.absolute, base.facts);
-    return entry;
+bool stands_in_workspace(std::string_view path) {
+    return !path.starts_with('/') && path != "~" && !path.starts_with("~/");
 }
 
 /// Takes "/name" off the beginning, however many slashes and dots stand there.
@@ -40,6 +34,19 @@ bool take_own_cwd(std::string_view& path) {
     return true;
 }
 
+PolicyEntry entry_of(const std::string& key, std::size_t index, const PathPattern& pattern,
+                     const std::string& path, const PathBase& base) {
+    PolicyEntry entry;
+    entry.where = "filesystem." + key + "[" + std::to_string(index) + "]";
+    entry.rule = key + " " + pattern.path;
+    entry.absolute = absolute_path(path, base.workspace, base.home, entry.where);
+    entry.path = resolve_path(entry.absolute, base.facts);
+    std::string_view rest = path;
+    if (stands_in_workspace(path) || take_own_cwd(rest))
+        entry.path.passed.insert(entry.path.passed.begin(), base.passed.begin(), base.passed.end());
+    return entry;
+}
+
 }  // namespace
 
 std::vector<PolicyEntry> entries_of(const std::string& key, const std::vector<PathPattern>& patterns,
@@ -60,7 +67,7 @@ std::string absolute_path(std::string_view path, std::string_view workspace, std
                           std::string_view key) {
     if (take_own_cwd(path)) return std::string(workspace) + std::string(path);
     if (path.starts_with('/')) return std::string(path);
-    if (path != "~" && !path.starts_with("~/")) return join_path(workspace, path);
+    if (stands_in_workspace(path)) return join_path(workspace, path);
     if (!home.starts_with('/'))
         throw Error(Errc::invalid_sandbox_config, std::string(key) + ": \"" + std::string(path) +
                                                       "\" needs a home directory, and there is none");

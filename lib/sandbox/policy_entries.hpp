@@ -16,12 +16,15 @@ namespace sandpipe {
 /// What the paths of a policy are relative to.
 struct PathBase {
     std::string workspace;
+    std::vector<std::string> passed;  ///< links on the way to it that commands of earlier sessions may have made
     std::string_view home;
     std::string_view bin_shell;
     const PathFacts& facts;
-    std::vector<std::string> written;  ///< places in which commands of earlier sessions may have made links
+    std::vector<std::string> roots;    ///< where commands write, of this session and of those that it comes from
+    std::vector<std::string> written;  ///< and further places in which earlier ones may have made links
     std::vector<HostMount> mounts;     ///< all that the host has
     KernelMounts kernel;               ///< but for what is granted by its name
+    const CompiledPolicy* wider = nullptr;  ///< the session that this one may only be narrower than
 };
 
 /// The entries of one list, resolved as far as they are without globs. A name that exists just as it is written is

@@ -7,6 +7,7 @@
 #include "git_worktree.hpp"
 #include "own_places.hpp"
 #include "planted_link.hpp"
+#include "session_bounds.hpp"
 
 namespace sandpipe {
 namespace {
@@ -26,9 +27,12 @@ void check_can_be_writable(const PolicyEntry& entry) {
     const std::string& place = entry.path.place;
     if (wire::holds(kDev, place))
         refuse(entry, place + " is in /dev; grant device nodes by filesystem.devices");
-    if (place == "/" || wire::holds(kProc, place) || wire::holds(kSys, place))
-        refuse(entry,
-               place + " cannot be made writable; accepted: places other than /, /proc, /sys and below them");
+    if (place == "/" || wire::holds(kProc, place) || wire::holds(kSys, place)) {
+        const bool is_workspace = entry.rule == "allowWrite .";
+        refuse(entry, (is_workspace ? "the workspace " : "") + place +
+                          " cannot be made writable; accepted: places other than /, /proc, /sys and below them" +
+                          (is_workspace ? ". Name another workspace, or a policy without this entry" : ""));
+    }
     if (entry.path.fact.kind == PathKind::unreachable)
         refuse(entry, quoted(entry.absolute) + " cannot be looked at: " + reason_of(entry.path));
 }
@@ -41,7 +45,10 @@ void PolicyRules::grant_device(const PolicyEntry& entry) {
         refuse(entry, quoted(entry.absolute) + " leads to " + place + "; name the node itself");
     if (is_own_device(place)) return;
     if (entry.path.fact.kind == PathKind::directory) return grant_devices_in(entry);
-    if (entry.path.fact.kind == PathKind::device) return found.devices.push_back(place);
+    if (entry.path.fact.kind == PathKind::device) {
+        if (!exceeds(Access::private_write, entry)) found.devices.push_back(place);
+        return;
+    }
     if (!entry.expanded) refuse(entry, quoted(place) + " is not an existing device node");
     warn(entry.where + ": " + place + " is no device node and not granted");
 }
@@ -74,9 +81,18 @@ bool PolicyRules::leads_astray(const PolicyEntry& entry) {
     return true;
 }
 
+bool PolicyRules::exceeds(Access access, const PolicyEntry& entry) {
+    if (!wider_ || has_grant(*wider_, access, entry.path.place)) return false;
+    if (exceeding_.insert(entry.where).second)
+        warn(entry.where + ": " + quoted(entry.absolute) +
+             " is not granted: the session that this one comes from has not " + entry.path.place);
+    return true;
+}
+
 void PolicyRules::allow_write(const PolicyEntry& entry) {
     if (is_standard_stream(entry.absolute) || is_own_device(entry.path.place) || leads_astray(entry)) return;
     check_can_be_writable(entry);
+    if (exceeds(Access::allow_write, entry)) return;
     if (!entry.path.fact.exists()) return allow_missing(entry);
     add(Access::allow_write, entry.path, entry.rule, entry.expanded);
 }
@@ -108,17 +124,37 @@ void PolicyRules::allow_read(const PolicyEntry& entry) {
     if (wire::holds(kDev, place))
         return warn(entry.where + ": " + place +
                     " is in /dev and not granted; filesystem.devices grants nodes");
-    if (leads_astray(entry)) return;
+    if (leads_astray(entry) || exceeds(Access::allow_read, entry)) return;
     if (entry.path.fact.exists()) return add(Access::allow_read, entry.path, entry.rule, entry.expanded);
     // A mount that hides a directory of the host cannot show what will come into it.
     warn(entry.where + ": " + quoted(entry.absolute) + " does not exist and is not granted");
+}
+
+void PolicyRules::allow_read_by_links(const std::vector<PolicyEntry>& entries,
+                                      const std::vector<PolicyEntry>& denied) {
+    if (entries.empty()) return;
+    wire::AccessRules without = found.rules;
+    for (const PolicyEntry& denial : denied)
+        without.add({Access::deny_read, denial.path.place, denial.rule, denial.glob, false});
+    const std::size_t before = warnings.size();
+    for (const PolicyEntry& entry : entries) {
+        const std::string& place = entry.path.place;
+        const wire::Verdict verdict = without.read(place);
+        if (verdict.allowed)
+            allow_read(entry);
+        else
+            warn(entry.where + ": " + quoted(entry.absolute) + " leads to " + place + " by the link " +
+                 written_link(entry.path, written_) + ", which a command may have made, so " + verdict.rule +
+                 " prevails; grant " + place + " by its own name");
+    }
+    fold_warnings(before, "paths of filesystem.allowRead lift nothing, for they lead by such links");
 }
 
 void PolicyRules::allow_execute(const PolicyEntry& entry) {
     const std::string& place = entry.path.place;
     if (!entry.path.fact.exists())
         return warn(entry.where + ": " + quoted(entry.absolute) + " does not exist and is not granted");
-    if (leads_astray(entry)) return;
+    if (leads_astray(entry) || exceeds(Access::allow_execute, entry)) return;
     if (is_in_own_tree(place)) refuse(entry, place + " is in /proc or /dev, where nothing can be executed");
     protect_way(entry.path, entry.rule + " (the way to it)");
     found.rules.add({Access::allow_execute, place, entry.rule, {}, entry.expanded});
@@ -168,9 +204,11 @@ void PolicyRules::deny_in_dev(Access access, const PolicyEntry& entry) {
         if (wire::holds(place, device))
             throw Error(Errc::sandbox_policy_conflict,
                         entry.where + " denies " + device + ", which filesystem.devices grants");
+    const bool own = place == kDev || is_own_device(place);
+    if (own && entry.path.passed.empty())
+        refuse(entry, place + " is the session's own and cannot be denied; accepted: other places");
     protect_way(entry.path, entry.rule);
-    if (place == kDev || is_own_device(place))
-        return warn(entry.where + ": " + place + " is the session's own and not denied");
+    if (own) return warn(entry.where + ": " + place + " is the session's own and not denied");
     found.rules.add({access, place, entry.rule, {}, false});
 }
 
@@ -181,6 +219,11 @@ void PolicyRules::allow_git_worktrees() {
         if (!worktree.linked) continue;
         if (!worktree.fault.empty()) {
             warn("filesystem.allowGitWorktree grants nothing for " + root + ": " + worktree.fault);
+            continue;
+        }
+        if (wider_ && !has_grant(*wider_, Access::allow_write, worktree.common)) {
+            warn("filesystem.allowGitWorktree grants nothing for " + root +
+                 ": the session that this one comes from cannot write " + worktree.common);
             continue;
         }
         add(Access::allow_write, {worktree.common, facts_.look(worktree.common), {}}, "allowGitWorktree");
@@ -198,6 +241,18 @@ void PolicyRules::deny_kernel_mounts(const KernelMounts& kernel) {
     // What allowRead shows of it is not meant to be written.
     deny_all(Access::deny_write, kernel.hidden);
     deny_all(Access::deny_write, kernel.read_only);
+}
+
+void PolicyRules::keep_denials() {
+    if (!wider_ || !wider_->plan.rules.enabled) return;
+    for (const wire::AccessRule& rule : wider_->plan.rules.all()) {
+        const bool denies = rule.access == Access::deny_read || wire::denies_write(rule.access);
+        if (!denies || !rule.glob.empty()) continue;
+        const PathFact fact = facts_.look(rule.place);
+        found.rules.add(rule);
+        if (fact.exists() && fact.kind != PathKind::symlink)
+            found.places[rule.place] = fact.kind == PathKind::directory;
+    }
 }
 
 void PolicyRules::deny_glob(Access access, const PolicyEntry& entry) {

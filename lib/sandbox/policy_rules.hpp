@@ -3,7 +3,9 @@
 #include <sandpipe/policy.hpp>
 
 #include <cstddef>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,8 @@
 #include "resolved_path.hpp"
 
 namespace sandpipe {
+
+struct CompiledPolicy;
 
 /// One entry of a path list, resolved, with the words for speaking about it.
 struct PolicyEntry {
@@ -32,12 +36,17 @@ struct PolicyEntry {
 /// before denials.
 class PolicyRules {
   public:
-    /// `written`: the places in which commands of earlier sessions may have made links.
-    PolicyRules(const FilesystemPolicy& policy, std::vector<std::string> written, const PathFacts& facts)
-        : policy_(policy), written_(std::move(written)), facts_(facts) {}
+    /// `written`: the places in which commands of earlier sessions may have made links. `wider`: the session that this
+    /// one may only be narrower than; null: none.
+    PolicyRules(const FilesystemPolicy& policy, std::vector<std::string> written, const CompiledPolicy* wider,
+                const PathFacts& facts)
+        : policy_(policy), written_(std::move(written)), wider_(wider), facts_(facts) {}
 
     void allow_write(const PolicyEntry& entry);
     void allow_read(const PolicyEntry& entry);
+    /// Entries that lead by links in places where commands write: they lift nothing of what is `denied`, or what the
+    /// rules deny already. All other grants come before.
+    void allow_read_by_links(const std::vector<PolicyEntry>& entries, const std::vector<PolicyEntry>& denied);
     void deny_read(const PolicyEntry& entry);
     void deny_write(const PolicyEntry& entry);
     void grant_device(const PolicyEntry& entry);
@@ -57,11 +66,15 @@ class PolicyRules {
     void deny_gap(wire::Access access, const PolicyEntry& glob, const GlobGap& gap);
     void warn_of_gap(const PolicyEntry& glob, const GlobGap& gap);
     /// Of the warnings from this one on, all of one kind, only some stay: a command may have caused any number.
-    void fold_warnings(std::size_t first);
+    void fold_warnings(std::size_t first,
+                       std::string_view rest = "directories cannot be searched for what globs match");
     /// For roots in linked worktrees: their repository can be written too, where its pointers can be
     /// believed.
     void allow_git_worktrees();
     void deny_kernel_mounts(const KernelMounts& kernel);
+    /// What the wider session cannot read or write stays denied, wherever the policy's paths lead by now, and whatever
+    /// is a root of its own by now.
+    void keep_denials();
     /// The table of mandatory_denies.hpp, in every root that allow_write has added, but not in what is `passed_over`.
     void deny_mandatory(const std::vector<std::string>& passed_over, const MountAliases& aliases);
 
@@ -75,8 +88,10 @@ class PolicyRules {
     std::vector<std::string> warnings;
 
   private:
-    /// Whether a denied path leads, by a link that a command may have made, to what no policy can deny: that must not keep
-    /// the session from starting. The link is protected then.
+    /// Whether the wider session has not what this would grant; then it is warned of and not granted.
+    [[nodiscard]] bool exceeds(wire::Access access, const PolicyEntry& entry);
+    /// Whether a denied path leads, by a link that a command may have made, to what no policy can deny: that must not
+    /// keep the session from starting. The link is protected then.
     bool is_void_by_link(const PolicyEntry& entry);
     [[nodiscard]] bool can_be_masked(const std::string& directory) const;
     void deny_behind_link(wire::Access access, const PolicyEntry& glob, const std::string& link);
@@ -93,6 +108,8 @@ class PolicyRules {
 
     const FilesystemPolicy& policy_;
     const std::vector<std::string> written_;
+    const CompiledPolicy* const wider_;
+    std::set<std::string> exceeding_;  ///< entries, of which a glob may match any number of places
     const PathFacts& facts_;
 };
 

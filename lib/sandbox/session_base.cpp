@@ -15,15 +15,16 @@ namespace fs = std::filesystem;
 
 std::string find_workspace(const std::string& asked) {
     std::error_code error;
-    const fs::path path = asked.empty() ? fs::current_path(error) : fs::path(asked);
-    const fs::path real = error ? fs::path() : fs::canonical(path, error);
+    const fs::path here = asked.starts_with('/') ? fs::path() : fs::current_path(error);
+    const fs::path path = here / asked;
+    const bool is_directory = !error && fs::is_directory(fs::canonical(path, error), error);
+    const std::string shown = asked.empty() ? "." : asked;
     if (error)
-        throw Error(Errc::invalid_sandbox_config,
-                    "the workspace \"" + path.string() + "\" cannot be used: " + error.message());
-    if (!fs::is_directory(real, error))
-        throw Error(Errc::invalid_sandbox_config,
-                    "the workspace \"" + real.string() + "\" is not a directory");
-    return real.string();
+        throw Error(Errc::invalid_sandbox_config, "the workspace \"" + shown + "\" cannot be used: " + error.message() +
+                                                      "; accepted: an existing directory");
+    if (!is_directory)
+        throw Error(Errc::invalid_sandbox_config, "the workspace \"" + shown + "\" is not a directory");
+    return path.string();
 }
 
 std::string find_home(const char* variable) {

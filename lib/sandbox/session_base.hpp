@@ -4,8 +4,8 @@
 
 namespace sandpipe {
 
-/// Where a session's relative paths stand: `asked`, or the cwd if that is empty, resolved. Throws `Error`
-/// E_INVALID_SANDBOX_CONFIG for what is no directory.
+/// Where a session's relative paths stand: `asked`, or the cwd if that is empty, absolute; its links are for compile()
+/// to follow. Throws `Error` E_INVALID_SANDBOX_CONFIG for what is no directory.
 [[nodiscard]] std::string find_workspace(const std::string& asked);
 
 /// "~" of a policy: `variable`, the value of HOME, if it is absolute, else what the user database says; empty

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <utility>
 
+#include "process/aside.hpp"
 #include "process/audit_trail.hpp"
 #include "process/command_core.hpp"
 #include "process/shielded.hpp"
 #include "process/start_request.hpp"
-#include "sandbox/aside.hpp"
 #include "sandbox/cell_failure.hpp"
 #include "sandbox/cell_session.hpp"
 #include "sandbox/compile.hpp"
@@ -65,40 +65,44 @@ constexpr std::string_view kLate =
     "the places that the policy names could not be looked at in time: a file system hangs";
 
 /// All that looks at the file system before there is a session.
-struct Groundwork {
-    std::string workspace;  // resolved
-    CompiledPolicy compiled;
-};
-
-Groundwork lay_groundwork(const SrtEnforcerOptions& options, const std::string& home) {
-    const HostPathFacts host;
-    Groundwork ground;
-    ground.workspace = find_workspace(options.workspace);
-    ground.compiled = compile(options.policy, ground.workspace, home, host, options.bin_shell);
-    make_directories(ground.compiled.create_directories);
-    return ground;
+CompiledPolicy lay_groundwork(const SrtEnforcerOptions& options, const std::string& home,
+                              const CompiledPolicy* wider) {
+    CompiledPolicy compiled =
+        compile(options.policy, find_workspace(options.workspace), home, HostPathFacts(), options.bin_shell, wider);
+    make_directories(compiled.create_directories);
+    return compiled;
 }
 
+/// As a Runtime's sessions all have it, whatever the host does to its variables meanwhile.
+std::string home_of(const detail::RuntimeCore& runtime) {
+    return find_home(detail::find_variable(runtime.environment(), "HOME"));
+}
+
+/// Where a narrower session comes from.
+struct Origin {
+    std::shared_ptr<const CompiledPolicy> wider;
+    std::string narrowing;  ///< what was taken away
+};
+
 struct Foundation {
-    Groundwork ground;
+    CompiledPolicy compiled;
     CellStart start;
 };
 
 /// What another program replaces meanwhile is looked at anew, some times.
 awaitable<Foundation> lay_foundation(std::shared_ptr<detail::RuntimeCore> core, SrtEnforcerOptions options,
-                                     std::chrono::nanoseconds limit) {
+                                     std::shared_ptr<const CompiledPolicy> wider, std::chrono::nanoseconds limit) {
     constexpr int kMostTries = 8;
-    const std::function<Groundwork()> work =
-        [options, home = find_home(detail::find_variable(core->environment(), "HOME"))] {
-            return lay_groundwork(options, home);
-        };
+    const std::function<CompiledPolicy()> work = [options, wider, home = home_of(*core)] {
+        return lay_groundwork(options, home, wider.get());
+    };
     for (int tries = 1;; ++tries) {
         Foundation made;
-        std::function<Groundwork()> again = work;
-        made.ground = co_await call_aside(core->executor(), std::move(again), limit, std::string(kLate));
-        made.ground.compiled.plan.allow_weaker = options.enable_weaker_nested_sandbox;
+        std::function<CompiledPolicy()> again = work;
+        made.compiled = co_await detail::call_aside(core->executor(), std::move(again), limit, std::string(kLate));
+        made.compiled.plan.allow_weaker = options.enable_weaker_nested_sandbox;
         try {
-            made.start = co_await start_cell(core, made.ground.compiled.plan, limit);
+            made.start = co_await start_cell(core, made.compiled.plan, limit);
             co_return made;
         } catch (const PlaceChanged&) {
             if (tries == kMostTries) throw;
@@ -124,15 +128,17 @@ void tell_session(const CellSession& session, const SessionFacts& facts, const I
 
 awaitable<std::shared_ptr<SandboxEnforcer>> make_session(std::shared_ptr<detail::RuntimeCore> core,
                                                          SrtEnforcerOptions options, ProxySettings proxies,
-                                                         std::string narrowing, std::chrono::nanoseconds limit);
+                                                         Origin origin, std::chrono::nanoseconds limit);
 
 class SrtEnforcer final : public SandboxEnforcer {
   public:
     SrtEnforcer(std::shared_ptr<detail::RuntimeCore> runtime, std::shared_ptr<CellSession> session,
-                SrtEnforcerOptions options, ProxySettings proxies, SessionFacts facts)
+                SrtEnforcerOptions options, std::shared_ptr<const CompiledPolicy> compiled, ProxySettings proxies,
+                SessionFacts facts)
         : runtime_(std::move(runtime)),
           session_(std::move(session)),
           options_(std::move(options)),
+          compiled_(std::move(compiled)),
           proxies_(std::move(proxies)),
           facts_(std::move(facts)) {}
 
@@ -154,7 +160,7 @@ class SrtEnforcer final : public SandboxEnforcer {
 
     awaitable<std::shared_ptr<SandboxEnforcer>> narrow(SandboxPolicy policy) override {
         if (session_->closed()) throw Error(Errc::sandbox_not_initialized, "the sandbox session is closed");
-        return narrow_session(runtime_, options_, std::move(policy), proxies_);
+        return narrow_session(runtime_, options_, compiled_, std::move(policy), proxies_);
     }
 
     [[nodiscard]] const SandboxPolicy& policy() const override { return options_.policy; }
@@ -184,16 +190,18 @@ class SrtEnforcer final : public SandboxEnforcer {
     }
 
     static awaitable<std::shared_ptr<SandboxEnforcer>> narrow_session(std::shared_ptr<detail::RuntimeCore> runtime,
-                                                                      SrtEnforcerOptions wide, SandboxPolicy asked,
-                                                                      ProxySettings proxies) {
+                                                                      SrtEnforcerOptions wide,
+                                                                      std::shared_ptr<const CompiledPolicy> compiled,
+                                                                      SandboxPolicy asked, ProxySettings proxies) {
         SrtEnforcerOptions narrower = wide;
-        std::function<SandboxPolicy()> narrow = [wide, asked = std::move(asked)] {
-            return narrow_policy(wide.policy, asked, wide.workspace, wide.bin_shell);
+        std::function<SandboxPolicy()> narrow = [wide, compiled, asked = std::move(asked), home = home_of(*runtime)] {
+            const WideSession session{wide.policy, *compiled, home, wide.bin_shell};
+            return narrow_policy(session, asked);
         };
         narrower.policy =
-            co_await call_aside(runtime->executor(), std::move(narrow), kStartTimeout, std::string(kLate));
-        std::string narrowing = describe_narrowing(wide.policy, narrower.policy);
-        co_return co_await make_session(runtime, std::move(narrower), std::move(proxies), std::move(narrowing),
+            co_await detail::call_aside(runtime->executor(), std::move(narrow), kStartTimeout, std::string(kLate));
+        Origin origin{std::move(compiled), describe_narrowing(wide.policy, narrower.policy)};
+        co_return co_await make_session(runtime, std::move(narrower), std::move(proxies), std::move(origin),
                                         kStartTimeout);
     }
 
@@ -212,6 +220,7 @@ class SrtEnforcer final : public SandboxEnforcer {
     const std::shared_ptr<detail::RuntimeCore> runtime_;
     const std::shared_ptr<CellSession> session_;
     const SrtEnforcerOptions options_;  // the workspace resolved
+    const std::shared_ptr<const CompiledPolicy> compiled_;  // without its network rules
     const ProxySettings proxies_;
     const SessionFacts facts_;
 };
@@ -233,31 +242,33 @@ awaitable<std::shared_ptr<SandboxEnforcer>> make_enforcer(Runtime& runtime, SrtE
     std::error_code unknown;
     const std::filesystem::path here = std::filesystem::current_path(unknown);
     if (!unknown) options.workspace = (here / options.workspace).string();
-    return make_session(core, std::move(options), std::move(proxies), {}, start_timeout);
+    return make_session(core, std::move(options), std::move(proxies), Origin(), start_timeout);
 }
 
 namespace {
 
 awaitable<std::shared_ptr<SandboxEnforcer>> make_session(std::shared_ptr<detail::RuntimeCore> core,
                                                          SrtEnforcerOptions options, ProxySettings proxies,
-                                                         std::string narrowing, std::chrono::nanoseconds limit) {
+                                                         Origin origin, std::chrono::nanoseconds limit) {
     core->check_usable();
-    Foundation foundation = co_await lay_foundation(core, options, limit);
-    options.workspace = foundation.ground.workspace;
-    CompiledPolicy& compiled = foundation.ground.compiled;
+    Foundation foundation = co_await lay_foundation(core, options, origin.wider, limit);
+    CompiledPolicy& compiled = foundation.compiled;
     CellStart& start = foundation.start;
+    options.workspace = compiled.plan.workspace;
     SessionEnvironment environment =
         environment_of(options, core->environment(), compiled.git_safe_directories);
     if (!compiled.domains.empty())
         environment.network = proxy_variables(compiled.domains, compiled.plan.filesystem_enforced);
-    SessionFacts facts{make_report(start.facts, compiled.plan), std::move(compiled.warnings), std::move(narrowing)};
+    SessionFacts facts{make_report(start.facts, compiled.plan), std::move(compiled.warnings),
+                       std::move(origin.narrowing)};
     std::vector<unique_fd> listeners = std::move(start.listeners);
     auto session =
-        std::make_shared<CellSession>(core, std::move(start), compiled.plan, std::move(environment));
+        std::make_shared<CellSession>(core, std::move(start), compiled, std::move(environment));
     core->join(session->id(), session);
     if (!listeners.empty()) session->serve_proxies(std::move(listeners), std::move(compiled.domains), proxies);
     std::shared_ptr<SandboxEnforcer> enforcer = std::make_shared<SrtEnforcer>(
-        core, std::move(session), std::move(options), std::move(proxies), std::move(facts));
+        core, std::move(session), std::move(options), std::make_shared<const CompiledPolicy>(std::move(compiled)),
+        std::move(proxies), std::move(facts));
     co_return enforcer;
 }
 

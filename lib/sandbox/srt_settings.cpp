@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "check_supported.hpp"
+#include "core/escaped.hpp"
 #include "nearest_key.hpp"
+#include "path_pattern.hpp"
 #include "policy_schema.hpp"
 
 namespace sandpipe {
@@ -31,8 +33,15 @@ std::string dotted(std::string_view section, std::string_view name) {
     std::vector<std::string_view> names;
     for (const SrtKey& key : kSrtKeys) names.push_back(key.name);
     for (const std::string_view other : kSections) names.push_back(other);
-    refuse(dotted(section, name) + " is not a known key; the nearest known key is " +
-           std::string(names[nearest_key(name, names)]));
+    const std::string_view nearest = names[nearest_key(name, names)];
+    std::string text = dotted(section, name) + " is not a known key; ";
+    if (is_near(name, nearest)) text += "the nearest known key is " + std::string(nearest) + "; ";
+    text += "accepted here:";
+    for (const SrtKey& key : kSrtKeys)
+        if (key.section == section) text += " " + std::string(key.name);
+    if (section.empty())
+        for (const std::string_view other : kSections) text += " " + std::string(other);
+    refuse(text);
 }
 
 bool is_section(std::string_view name) {
@@ -128,7 +137,10 @@ class SrtFile {
             if (!files[i].is_object() || !files[i].contains("path") || !files[i]["path"].is_string())
                 wrong_type(files[i], place, R"({"path": "...", "mode": "deny" or "mask"})");
             credential_files_.emplace_back(files[i]["path"].get<std::string>());
-            if (files[i].value("mode", "deny") != "deny")
+            const auto mode = files[i].find("mode");
+            if (mode == files[i].end()) continue;
+            if (!mode->is_string()) wrong_type(*mode, place + ".mode", R"("deny" or "mask")");
+            if (*mode != "deny")
                 warn(place + ": nothing is masked; the file cannot be read at all");
         }
     }
@@ -139,10 +151,15 @@ class SrtFile {
             if (key.name == "gitSafeDirectories") key.read(directories, "git.safeDirectories", read);
         auto& list = settings_.policy.filesystem.git_safe_directories;
         const auto& more = read.filesystem.git_safe_directories;
+        // Named as the file has it; check_supported() would speak of the list that it becomes.
+        for (std::size_t i = 0; i < more.size(); ++i)
+            if (!split_pattern(more[i]).glob.empty())
+                refuse("git.safeDirectories[" + std::to_string(i) + "] is \"" + more[i].path +
+                       "\"; accepted: a path without a glob");
         list.insert(list.end(), more.begin(), more.end());
     }
 
-    void warn(std::string text) { settings_.warnings.push_back(std::move(text)); }
+    void warn(const std::string& text) { settings_.warnings.push_back(detail::one_line(text)); }
 
     SrtSettings settings_;
     std::vector<PathPattern> credential_files_;

@@ -1,6 +1,7 @@
 #include "stream_place.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "own_places.hpp"
 #include "planted_link.hpp"
@@ -10,6 +11,20 @@ namespace sandpipe {
 namespace {
 
 using detail::StreamPlace;
+
+class SessionStreamPlaces final : public detail::StreamPlaces {
+  public:
+    SessionStreamPlaces(std::shared_ptr<const wire::AccessRules> rules, std::vector<std::string> trees)
+        : rules_(std::move(rules)), trees_(std::move(trees)) {}
+
+    [[nodiscard]] StreamPlace find(const std::string& path, bool writes) const override {
+        return find_stream_place(path, writes, *rules_, trees_, HostPathFacts());
+    }
+
+  private:
+    const std::shared_ptr<const wire::AccessRules> rules_;
+    const std::vector<std::string> trees_;
+};
 
 bool is_in_any(std::string_view place, const std::vector<std::string>& trees) {
     return std::any_of(trees.begin(), trees.end(), [&](const std::string& tree) { return wire::holds(tree, place); });
@@ -28,6 +43,11 @@ StreamPlace find_stream_place(std::string_view path, bool writes, const wire::Ac
     const wire::Verdict verdict = writes ? rules.write(found.place) : rules.read(found.place);
     const bool allowed = verdict.allowed && planted_link(found, trees).empty();
     return {std::move(found.place), true, allowed};
+}
+
+std::shared_ptr<const detail::StreamPlaces> session_stream_places(std::shared_ptr<const wire::AccessRules> rules,
+                                                                   std::vector<std::string> trees) {
+    return std::make_shared<const SessionStreamPlaces>(std::move(rules), std::move(trees));
 }
 
 }  // namespace sandpipe

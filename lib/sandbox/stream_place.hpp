@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,5 +17,9 @@ namespace sandpipe {
 [[nodiscard]] detail::StreamPlace find_stream_place(std::string_view path, bool writes,
                                                     const wire::AccessRules& rules,
                                                     const std::vector<std::string>& trees, const PathFacts& facts);
+
+/// The same on this machine, for a session with these rules. `trees`: CompiledPolicy::written.
+[[nodiscard]] std::shared_ptr<const detail::StreamPlaces> session_stream_places(
+    std::shared_ptr<const wire::AccessRules> rules, std::vector<std::string> trees);
 
 }  // namespace sandpipe

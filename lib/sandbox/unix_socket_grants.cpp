@@ -1,8 +1,10 @@
 #include "unix_socket_grants.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
+#include "compile.hpp"
 #include "own_places.hpp"
 #include "planted_link.hpp"
 #include "resolved_path.hpp"
@@ -10,6 +12,26 @@
 namespace sandpipe {
 
 using wire::Access;
+
+namespace {
+
+/// Why a path does not grant what it leads to; empty: it does. No socket but those that are named can be reached, so a
+/// link that a command may have made names none, wherever it leads. Links in the host's /tmp are the host's.
+std::string doubt_about(const PolicyEntry& entry, const PathBase& base) {
+    const ResolvedPath& path = entry.path;
+    if (path.fact.kind == PathKind::directory) return path.place + " is a directory and no socket, and is not granted";
+    std::string link = planted_link(path, base.written);
+    if (link.empty()) link = written_link(path, base.roots);
+    if (!link.empty())
+        return entry.absolute + " leads to " + path.place + " by the link " + link +
+               ", which a command may have made, and is not granted; name " + path.place + " itself";
+    if (!base.wider) return {};
+    const std::vector<std::string>& wider = base.wider->plan.unix_sockets;
+    const bool known = std::find(wider.begin(), wider.end(), path.place) != wider.end();
+    return known ? std::string() : "the session that this one comes from has not " + path.place + ": it is not granted";
+}
+
+}  // namespace
 
 std::vector<PolicyEntry> unix_sockets_of(const std::vector<std::string>& paths, const PathBase& base,
                                          std::vector<std::string>& warnings) {
@@ -20,17 +42,11 @@ std::vector<PolicyEntry> unix_sockets_of(const std::vector<std::string>& paths, 
         entry.rule = "allowUnixSockets " + paths[i];
         entry.absolute = absolute_path(paths[i], base.workspace, base.home, entry.where);
         entry.path = resolve_path(entry.absolute, base.facts);
-        if (entry.path.fact.kind == PathKind::directory) {
-            warnings.push_back(entry.where + ": " + entry.path.place +
-                               " is a directory and no socket, and is not granted");
-            continue;
-        }
-        const std::string link = planted_link(entry.path, base.written);
-        if (link.empty())
+        const std::string doubt = doubt_about(entry, base);
+        if (doubt.empty())
             entries.push_back(std::move(entry));
         else
-            warnings.push_back(entry.where + ": " + entry.absolute + " leads to " + entry.path.place +
-                               " by the link " + link + ", which a command may have made, and is not granted");
+            warnings.push_back(entry.where + ": " + doubt);
     }
     return entries;
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "process/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace sandpipe::tool {
 namespace {

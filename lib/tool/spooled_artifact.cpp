@@ -34,60 +34,89 @@ SpoolOptions checked(SpoolOptions options) {
 
 }  // namespace
 
-SpooledArtifact::SpooledArtifact(SpoolOptions options)
-    : options_(checked(std::move(options))), quota_(options_.quota_bytes) {}
+SpooledArtifact::SpooledArtifact(SpoolOptions options) : SpooledArtifact(Checked{checked(std::move(options))}) {}
+
+SpooledArtifact::SpooledArtifact(Checked checked)
+    : options_(std::move(checked.options)), quota_(options_.quota_bytes) {}
+
+std::shared_ptr<SpooledArtifact> SpooledArtifact::another() const {
+    return std::shared_ptr<SpooledArtifact>(new SpooledArtifact(Checked{options_}));
+}
 
 void SpooledArtifact::append(std::string_view text) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    Lock lock(mutex_);
     facts_.bytes += text.size();
-    if (text.empty() || facts_.truncated || !make_room(text.size())) return;
-    const std::string_view fits = text.substr(0, std::min<std::uint64_t>(text.size(), quota_ - facts_.kept));
-    count_lines(fits.substr(0, store(fits)));
-    if (fits.size() < text.size() && !facts_.truncated)
-        give_up("the quota of " + std::to_string(quota_) + " bytes is reached");
+    if (text.empty() || !takes_more()) return;
+    if (needs_file(text.size())) {
+        write(text, lock);
+    } else {
+        const std::string_view fits = text.substr(0, std::min<std::uint64_t>(text.size(), quota_ - facts_.kept));
+        memory_ += fits;
+        count_lines(fits);
+    }
+    if (takes_more() && facts_.kept < facts_.bytes)
+        lose("the quota of " + std::to_string(quota_) + " bytes is reached");
+}
+
+bool SpooledArtifact::would_write(std::uint64_t bytes) const {
+    const Lock lock(mutex_);
+    return takes_more() && needs_file(bytes);
 }
 
 void SpooledArtifact::finish() {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const Lock lock(mutex_);
     facts_.finished = true;
 }
 
 void SpooledArtifact::give_up(std::string problem) {
+    const Lock lock(mutex_);
+    if (takes_more()) lose(std::move(problem));
+}
+
+void SpooledArtifact::lose(std::string problem) {
     facts_.truncated = true;
     facts_.problem = std::move(problem);
 }
 
-bool SpooledArtifact::make_room(std::uint64_t bytes) {
-    const std::uint64_t wanted = std::min(facts_.kept + bytes, quota_);
-    return file_ || wanted <= options_.memory_bytes || move_to_file();
+bool SpooledArtifact::needs_file(std::uint64_t bytes) const {
+    return file_ || std::min(facts_.kept + bytes, quota_) > options_.memory_bytes;
 }
 
-bool SpooledArtifact::move_to_file() {
+/// Without the lock while the file system is at work: only the writer changes what it uses. What it did in vain,
+/// because it was given up meanwhile, is not counted.
+void SpooledArtifact::write(std::string_view text, Lock& lock) {
+    if (!file_ && !move_to_file(lock)) return;
+    const std::shared_ptr<const unique_fd> file = file_;
+    const std::uint64_t offset = facts_.kept;
+    const std::string_view fits = text.substr(0, std::min<std::uint64_t>(text.size(), quota_ - offset));
+    std::uint64_t written = 0;
+    lock.unlock();
+    const int error = tool::write_at(*file, offset, fits, written);
+    lock.lock();
+    if (!takes_more()) return;
+    count_lines(fits.substr(0, written));
+    if (error < 0) lose("its file takes no more: " + errno_name(-error));
+}
+
+bool SpooledArtifact::move_to_file(Lock& lock) {
     auto file = std::make_shared<unique_fd>();
     std::uint64_t written = 0;
+    const std::uint64_t quota = std::min(quota_, tool::largest_file());
+    lock.unlock();
     int error = tool::open_spool_file(options_.directory, *file);
-    quota_ = std::min(quota_, tool::largest_file());
-    if (error >= 0 && memory_.size() > quota_) error = -EFBIG;
+    if (error >= 0 && memory_.size() > quota) error = -EFBIG;
     if (error >= 0) error = tool::write_at(*file, 0, memory_, written);
+    lock.lock();
+    if (!takes_more()) return false;
+    quota_ = quota;
     if (error < 0) {
-        give_up("it cannot be spooled to a file: " + errno_name(-error));
+        lose("it cannot be spooled to a file: " + errno_name(-error));
         return false;
     }
     file_ = std::move(file);
     facts_.in_file = true;
     std::string().swap(memory_);
     return true;
-}
-
-std::size_t SpooledArtifact::store(std::string_view text) {
-    if (!file_) {
-        memory_ += text;
-        return text.size();
-    }
-    std::uint64_t written = 0;
-    const int error = tool::write_at(*file_, facts_.kept, text, written);
-    if (error < 0) give_up("its file takes no more: " + errno_name(-error));
-    return written;
 }
 
 void SpooledArtifact::count_lines(std::string_view text) {

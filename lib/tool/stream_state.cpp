@@ -1,11 +1,24 @@
 #include "stream_state.hpp"
 
+#include <asio/this_coro.hpp>
+
 #include <algorithm>
+#include <chrono>
+#include <functional>
+#include <system_error>
 #include <utility>
 
 #include "overloaded.hpp"
+#include "process/aside.hpp"
+#include "process/shielded.hpp"
 
 namespace sandpipe::tool {
+namespace {
+
+constexpr std::chrono::seconds kMostWriting{10};
+constexpr const char* kLate = "its file could not be written in time: a file system hangs";
+
+}  // namespace
 
 awaitable<ToolResult> drain(std::shared_ptr<StreamState> state, std::shared_ptr<OwnTask> task) {
     // Weak: the command's core keeps this coroutine while it waits.
@@ -32,10 +45,28 @@ awaitable<std::optional<OutputEvent>> StreamState::next() {
     const auto self = shared_from_this();
     std::optional<OutputEvent> event = co_await stream_.next();
     if (!event) co_return event;
-    transcript_.take(*event);
+    std::string text = transcript_.take(*event);
+    co_await keep(std::move(text));
     tell(*event);
-    if (std::holds_alternative<Finished>(*event)) session_.reset();
+    if (std::holds_alternative<Finished>(*event)) {
+        artifact()->finish();
+        session_.reset();
+    }
     co_return event;
+}
+
+/// What goes to a file is written aside: its disk may be slow, or hang. The event has been taken and is to be
+/// returned, so no cancellation comes in between.
+awaitable<void> StreamState::keep(std::string text) {
+    const std::shared_ptr<SpooledArtifact> artifact = transcript_.artifact();
+    if (!artifact->would_write(text.size())) co_return artifact->append(text);
+    std::function<void()> work = [artifact, text = std::move(text)] { artifact->append(text); };
+    asio::any_io_executor executor = co_await asio::this_coro::executor;
+    try {
+        co_await detail::shielded(detail::run_aside(std::move(executor), std::move(work), kMostWriting, kLate));
+    } catch (const std::system_error& error) {
+        artifact->give_up(error.what());
+    }
 }
 
 void StreamState::tell(const OutputEvent& event) const {

@@ -44,6 +44,7 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     }
 
   private:
+    awaitable<void> keep(std::string text);
     void tell(const OutputEvent& event) const;
 
     CommandStream stream_;

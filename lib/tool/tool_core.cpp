@@ -1,11 +1,16 @@
 #include "tool_core.hpp"
 
+#include <asio/this_coro.hpp>
+
+#include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <utility>
 
 #include "allowed_commands.hpp"
 #include "gate_race.hpp"
 #include "narrator.hpp"
+#include "process/aside.hpp"
 #include "process/session.hpp"
 #include "shell_input.hpp"
 
@@ -13,6 +18,7 @@ namespace sandpipe::tool {
 namespace {
 
 constexpr std::size_t kSmallestText = 1000;
+constexpr std::chrono::seconds kMostLooking{30};
 
 [[noreturn]] void refuse_option(const std::string& text) { throw Error(Errc::invalid_sandbox_config, text); }
 
@@ -34,7 +40,6 @@ RunShellCommandToolOptions checked(RunShellCommandToolOptions options) {
                       " ns; it must be positive, or absent");
     if (options.text_limit < kSmallestText)
         refuse_option("text_limit must be at least 1000 bytes, not " + std::to_string(options.text_limit));
-    static_cast<void>(SpooledArtifact(options.spool));
     if (options.workspace.empty()) options.workspace = workspace_of(*options.enforcer);
     return options;
 }
@@ -91,9 +96,10 @@ void check_artifact(const ToolContext& context) {
 
 ToolCore::ToolCore(RunShellCommandToolOptions options)
     : options_(checked(std::move(options))),
+      artifacts_(options_.spool),
       gate_(std::make_shared<const Gate>(options_.gate)),
-      paths_(options_.workspace),
-      redactor_(make_redactor(options_, paths_.workspace())),
+      paths_(std::make_shared<const PathTranslator>(options_.workspace)),
+      redactor_(make_redactor(options_, paths_->workspace())),
       programs_(locate(options_.allowed_commands)),
       sink_failures_(std::make_shared<std::atomic<std::uint64_t>>(0)) {}
 
@@ -106,7 +112,7 @@ awaitable<Prepared> ToolCore::prepare(nlohmann::json input, ToolContext context)
     const std::string answer(to_string(decision));
     if (!std::holds_alternative<Approved>(decision))
         co_return Refusal{Errc::sandbox_refused, narrate(decision), answer};
-    auto cwd = checked_cwd(request.cwd);
+    auto cwd = co_await checked_cwd(request.cwd);
     if (auto* refusal = std::get_if<Refusal>(&cwd)) co_return std::move(*refusal);
     const AuditRelay sinks = relay(context);
     Found found = co_await session_for(std::move(context));
@@ -124,7 +130,7 @@ awaitable<std::shared_ptr<StreamState>> ToolCore::begin(Ready ready, ToolContext
     parts.text_limit = options_.text_limit;
     parts.told_warnings = weaker_texts(*ready.session);
     parts.redactor = redactor_;
-    parts.artifact = context.artifact ? context.artifact : std::make_shared<SpooledArtifact>(options_.spool);
+    parts.artifact = context.artifact ? context.artifact : artifacts_.another();
     const AuditRelay sinks = relay(context);
     CommandStream stream = co_await ready.session->run(std::move(ready.invocation));
     co_return std::make_shared<StreamState>(std::move(stream), std::move(parts), sinks);
@@ -140,12 +146,15 @@ ToolCore::Asked ToolCore::checked_request(const nlohmann::json& input, const Too
     }
 }
 
-std::variant<Refusal, std::string> ToolCore::checked_cwd(const std::string& cwd) const {
+awaitable<std::variant<Refusal, std::string>> ToolCore::checked_cwd(std::string cwd) const {
+    std::function<std::string()> translate = [paths = paths_, cwd = std::move(cwd)] { return paths->to_host(cwd); };
+    asio::any_io_executor executor = co_await asio::this_coro::executor;
     try {
-        return paths_.to_host(cwd);
+        co_return co_await detail::call_aside(std::move(executor), std::move(translate), kMostLooking,
+                                              "the cwd could not be looked at in time: a file system hangs");
     } catch (const Error& error) {
         if (error.errc() != Errc::sandbox_path_escape) throw;
-        return Refusal{error.errc(), "cwd " + error.text(), "approved"};
+        co_return Refusal{error.errc(), "cwd " + error.text(), "approved"};
     }
 }
 

@@ -51,7 +51,7 @@ class ToolCore {
     using Found = std::variant<Refusal, std::shared_ptr<SandboxEnforcer>>;
 
     [[nodiscard]] Asked checked_request(const nlohmann::json& input, const ToolContext& context) const;
-    [[nodiscard]] std::variant<Refusal, std::string> checked_cwd(const std::string& cwd) const;
+    awaitable<std::variant<Refusal, std::string>> checked_cwd(std::string cwd) const;
     void check_open() const;
     awaitable<Found> session_for(ToolContext context) const;
     awaitable<Found> narrowed(SandboxPolicy policy, ToolContext context, std::string what) const;
@@ -62,8 +62,9 @@ class ToolCore {
     [[nodiscard]] AuditRelay relay(const ToolContext& context) const;
 
     const RunShellCommandToolOptions options_;
+    const SpooledArtifact artifacts_;  // what each call's is another of
     const std::shared_ptr<const Gate> gate_;
-    const PathTranslator paths_;
+    const std::shared_ptr<const PathTranslator> paths_;
     const std::shared_ptr<const PathRedactor> redactor_;
     const std::vector<std::string> programs_;  // allowed_commands, located
     const std::shared_ptr<std::atomic<std::uint64_t>> sink_failures_;

@@ -41,23 +41,20 @@ Transcript::Transcript(CallFacts call, std::string marker, std::size_t text_limi
       artifact_(std::move(artifact)),
       end_(lost(marker_)) {}
 
-void Transcript::take(const OutputEvent& event) {
+std::string Transcript::take(const OutputEvent& event) {
     // Output is not looked through, so it need not be copied either.
     if (std::holds_alternative<OutputChunk>(event)) return note(event);
-    note(redactor_->event(event));
+    return note(redactor_->event(event));
 }
 
-void Transcript::note(const OutputEvent& event) {
-    const std::string text = renderer_.render(event);
+std::string Transcript::note(const OutputEvent& event) {
+    std::string text = renderer_.render(event);
     text_.append(text);
-    artifact_->append(text);
     if (const auto* denial = std::get_if<Denial>(&event);
         denial && !denial->probe && denied_.size() < kMostRepeated)
         denied_.push_back(marker_line(marker_, *denial));
-    if (const auto* finished = std::get_if<Finished>(&event)) {
-        end_ = finished->result;
-        artifact_->finish();
-    }
+    if (const auto* finished = std::get_if<Finished>(&event)) end_ = finished->result;
+    return text;
 }
 
 /// A denial that stands in the part that was left out is repeated after it: it is what the model must know.

@@ -15,21 +15,21 @@
 
 namespace sandpipe::tool {
 
-/// Collects a command's events into its artifact and the result for a model. Pure but for the artifact's
-/// file; one per command.
+/// Collects a command's events into the result for a model. Pure; one per command.
 class Transcript {
   public:
     Transcript(CallFacts call, std::string marker, std::size_t text_limit,
                std::shared_ptr<const PathRedactor> redactor, std::shared_ptr<SpooledArtifact> artifact);
 
-    void take(const OutputEvent& event);
-    /// After `Finished`. Without one the result says that the command was lost.
+    /// What the event adds to the artifact, for the caller to append there.
+    [[nodiscard]] std::string take(const OutputEvent& event);
+    /// After `Finished`, and all of the artifact. Without one the result says that the command was lost.
     [[nodiscard]] ToolResult result() const;
 
     [[nodiscard]] const std::shared_ptr<SpooledArtifact>& artifact() const noexcept { return artifact_; }
 
   private:
-    void note(const OutputEvent& event);
+    std::string note(const OutputEvent& event);
     [[nodiscard]] std::string shown_text() const;
 
     CallFacts call_;

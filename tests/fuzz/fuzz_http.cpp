@@ -24,8 +24,16 @@ void check_forwarded(const HttpRequest& request) {
         parse_authority(std::string_view(request.head).substr(host, request.head.find("\r\n", host) - host), 80);
     require(std::holds_alternative<Destination>(parsed) && std::get<Destination>(parsed) == request.destination);
     HttpMessage again(HttpMessage::Kind::request);
-    require(again.read_head(request.head));
+    if (!again.read_head(request.head)) {
+        require(again.method_is_unknown() && request.head.starts_with(request.method + " "));
+        return;
+    }
     require(again.complete() == request.message->complete());
+}
+
+/// What is refused before it is whole would have been refused then.
+void check_beginnings(std::string_view head) {
+    for (std::size_t size = 0; size <= head.size(); ++size) require(wrong_beginning(head.substr(0, size)).empty());
 }
 
 void check_request(std::string_view text) {
@@ -34,6 +42,7 @@ void check_request(std::string_view text) {
     auto* request = std::get_if<HttpRequest>(&read);
     if (!request) return;
     require(end.has_value());
+    check_beginnings(text.substr(0, *end));
     if (request->kind == HttpRequest::Kind::forward) check_forwarded(*request);
     const std::string_view body = text.substr(*end);
     require(request->message->read_body(body) <= body.size());

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include <csignal>
 
@@ -167,6 +169,22 @@ TEST_F(CliSignal, ASecondOneKillsAtOnce) {
     }
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 1s);
     EXPECT_EQ(running->wait(5s).status, 130);
+}
+
+TEST_F(CliSignal, ReachesItWhileItsSettingsDoNotCome) {
+    const std::string fifo = (scratch() / "settings").string();
+    ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+    RunningProgram running({SANDPIPE_CLI, "run", "--json", "--settings", fifo, "-c", "true"});
+    unique_fd writer;
+    const auto opened = [&] {
+        writer.reset(::open(fifo.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+        return bool(writer);
+    };
+    ASSERT_TRUE(eventually(opened, 10s)) << "nobody reads the settings";
+    running.signal(SIGTERM);
+    const ProgramResult result = running.wait(10s);
+    EXPECT_EQ(result.status, 143);
+    EXPECT_EQ(nlohmann::json::parse(result.out)["event"], "end");
 }
 
 TEST_F(CliSignal, KilledItLeavesNothing) {

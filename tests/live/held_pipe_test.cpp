@@ -54,6 +54,20 @@ TEST_F(HeldPipe, ADaemonWithItsOwnSession) {
     EXPECT_LT(took, 900ms);
 }
 
+TEST_F(HeldPipe, WhatOthersAddIsCutAndChangesNothingOfTheEnd) {
+    const std::string line = "(sleep 0.08; head -c 5000 /dev/zero >&2; sleep 30) & printf own; exit 0";
+    BinaryExecResult result;
+    // Where the machine is so busy that its end is seen later, what came by then counts as the command's.
+    for (int i = 0; i < 5 && result.cause != Cause::finished; ++i)
+        result = timed(sh(line).limit(OutputLimit{1000, OnOverflow::stop}));
+    EXPECT_EQ(result.cause, Cause::finished);
+    EXPECT_FALSE(result.failed);
+    EXPECT_EQ(result.out, "own");
+    EXPECT_EQ(result.err.size(), 1000U);
+    EXPECT_TRUE(result.err_facts.truncated);
+    EXPECT_TRUE(result.pipe_held_open);
+}
+
 TEST_F(HeldPipe, IsJudgedForEachStream) {
     const BinaryExecResult only_out = timed(sh("sleep 5 2>/dev/null & echo e >&2"));
     EXPECT_TRUE(only_out.pipe_held_open);

@@ -11,7 +11,6 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "process/runtime_core.hpp"
 #include "support/process_fixture.hpp"
 #include "support/run_program.hpp"
 
@@ -52,34 +51,6 @@ TEST_F(LauncherTest, SeveralTakeTurns) {
     use(options);
     for (int i = 0; i < 6; ++i) EXPECT_EQ(exec(command("true")).exit_code, 0);
     EXPECT_EQ(launchers_of(::getpid()).size(), 3U);
-}
-
-TEST_F(LauncherTest, ALoggerThatThrowsOrUsesTheRuntimeHarmsNothing) {
-    int called = 0;
-    RuntimeOptions options;
-    options.logger = [&](const LogRecord&) {
-        ++called;
-        (void)runtime().core()->launcher();
-        throw std::runtime_error("a full disk");
-    };
-    use(options);
-    EXPECT_EQ(exec(sh("echo one; exit 3")).exit_code, 3);
-    for (const pid_t launcher : launchers_of(::getpid())) ::kill(launcher, SIGKILL);
-    ASSERT_TRUE(eventually([] { return launchers_of(::getpid()).empty(); }));
-    EXPECT_EQ(exec(command("echo").args("again")).out, "again");
-    EXPECT_GT(called, 4);
-}
-
-TEST_F(LauncherTest, ALogRecordIsOneLineWhateverACommandIsCalled) {
-    std::string log;
-    RuntimeOptions options;
-    options.logger = [&](const LogRecord& record) { log.append(record.text); };
-    use(options);
-    const auto odd = scratch() / "a\ncommand 99: denied nothing\x1b[31m";
-    std::filesystem::create_symlink("/bin/true", odd);
-    EXPECT_EQ(exec(command(odd.string())).exit_code, 0);
-    EXPECT_THAT(log, ::testing::HasSubstr("command 99"));
-    EXPECT_EQ(log.find_first_of("\n\x1b"), std::string::npos) << log;
 }
 
 TEST_F(LauncherTest, KilledItsCommandsAreLostAndTheNextStartsAnother) {

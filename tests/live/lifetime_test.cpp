@@ -130,6 +130,7 @@ awaitable<void> every_operation(Runtime& runtime, std::shared_ptr<BinaryExecutor
     co_await stream.next();
     co_await stream.finish();
     co_await executor->exec(sh("cat; sleep .02").input(Input::bytes(std::string(200'000, 'y'))));
+    co_await executor->exec(command("cat").input(Input::file("/etc/passwd")));
 }
 
 TEST_F(Lifetime, CoroutinesAbandonedAtEachSuspension) {

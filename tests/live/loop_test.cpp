@@ -72,17 +72,28 @@ TEST_F(Loop, ATimerIsInTimeWhileCommandsRun) {
     FAIL() << "late by " << busy / 1us << " us, and by " << idle / 1us << " us in an idle host";
 }
 
-bool allow_descriptors(rlim_t count) {
-    rlimit limit{};
-    ::getrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_max < count) return false;
-    limit.rlim_cur = std::max(limit.rlim_cur, count);
-    return ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
-}
+/// While it lives, so many descriptors are allowed, if that is possible here.
+class Descriptors {
+  public:
+    explicit Descriptors(rlim_t count) {
+        ::getrlimit(RLIMIT_NOFILE, &before_);
+        const rlimit raised{std::max(before_.rlim_cur, count), before_.rlim_max};
+        allowed_ = before_.rlim_max >= count && ::setrlimit(RLIMIT_NOFILE, &raised) == 0;
+    }
+    Descriptors(const Descriptors&) = delete;
+    Descriptors& operator=(const Descriptors&) = delete;
+    ~Descriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+    [[nodiscard]] bool allowed() const noexcept { return allowed_; }
+
+  private:
+    rlimit before_{};
+    bool allowed_ = false;
+};
 
 TEST_F(Loop, ManyIdleCommandsDoNotHoldUpManyShortOnes) {
     const int count = rounds(200);
-    if (!allow_descriptors(static_cast<rlim_t>(count) * 3 + 200))
+    const Descriptors descriptors(static_cast<rlim_t>(count) * 3 + 200);
+    if (!descriptors.allowed())
         GTEST_SKIP() << "too few descriptors are allowed here for " << count << " commands (ulimit -Hn)";
     (void)exec(command("true"));
     const HostState before = HostState::now();

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <future>
+
 #include "support/process_fixture.hpp"
 #include "support/run_program.hpp"
 
@@ -50,6 +52,36 @@ TEST_F(Redirect, BothStreamsToOneDescriptor) {
     ::close(fd);
     EXPECT_EQ(exec(std::move(invocation)).exit_code, 0);
     EXPECT_EQ(read_file(place("both")), "1\n2\n3\n");
+}
+
+TEST_F(Redirect, APipeThatDoesNotBlockIsLentAsOneThatDoes) {
+    int in[2], out[2];
+    ASSERT_EQ(::pipe2(in, O_CLOEXEC | O_NONBLOCK), 0);
+    ASSERT_EQ(::pipe2(out, O_CLOEXEC | O_NONBLOCK), 0);
+    const unique_fd read_end(in[0]), write_end(in[1]), taken(out[0]), given(out[1]);
+    const auto late = std::async(std::launch::async, [&] {
+        // Nothing is there yet when the command asks.
+        EXPECT_TRUE(eventually([this] { return !own_commands().empty(); }, 10s));
+        EXPECT_EQ(::write(write_end.get(), "late\n", 5), 5);
+    });
+    // More than the pipe holds, and its reader comes when it is full.
+    const BinaryInvocation invocation = sh("read line; echo $line; head -c 300000 /dev/zero >&2")
+                                            .input(Input::descriptor(read_end.get()))
+                                            .err(Output::descriptor(given.get()));
+    const ResultBox box = spawn(invocation);
+    std::size_t bytes = 0;
+    char buffer[4096];
+    EXPECT_TRUE(drive_until(
+        [&] {
+            const ssize_t got = ::read(taken.get(), buffer, sizeof buffer);
+            if (got > 0) bytes += static_cast<std::size_t>(got);
+            return box->has_value() && got <= 0;
+        },
+        20s));
+    EXPECT_EQ((*box)->exit_code, 0);
+    EXPECT_EQ((*box)->out, "late");
+    EXPECT_EQ(bytes, 300000U);
+    EXPECT_TRUE(::fcntl(read_end.get(), F_GETFL) & O_NONBLOCK) << "the host's own stays as it was";
 }
 
 TEST_F(Redirect, AHeldOpenFileIsNoHeldPipe) {

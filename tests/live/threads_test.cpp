@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <asio/detached.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/strand.hpp>
@@ -10,6 +11,7 @@
 
 #include <atomic>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "support/process_fixture.hpp"
@@ -46,6 +48,25 @@ TEST_F(Threads, ManyContextsSideBySide) {
     EXPECT_EQ(failures, 0);
 }
 
+TEST_F(Threads, WhatStartsBesideCloseIsAwaitedOrRefused) {
+    for (int i = 0; i < rounds(100); ++i) {
+        asio::thread_pool pool(2);
+        Runtime owner(pool.get_executor());
+        const auto executor = local_executor(owner);
+        auto result = asio::co_spawn(asio::make_strand(pool), executor->exec(command("true")), asio::use_future);
+        asio::co_spawn(asio::make_strand(pool), owner.close(), asio::use_future).get();
+        try {
+            const BinaryExecResult settled = result.get();
+            const auto* refused = std::get_if<NotStarted>(&settled.status);
+            EXPECT_TRUE(!refused || settled.cause == Cause::cancelled)
+                << (refused ? to_string(refused->stage) : std::string_view()) << ' ' << (refused ? refused->hint : "");
+        } catch (const Error& error) {
+            EXPECT_EQ(error.errc(), Errc::sandbox_not_initialized) << error.what();
+        }
+        pool.join();
+    }
+}
+
 TEST_F(Threads, OneContextWithManyAndEightAtATime) {
     asio::thread_pool pool(4);
     Runtime owner(pool.get_executor());
@@ -74,6 +95,30 @@ TEST_F(Threads, StreamsOnManyThreads) {
     for (int i = 0; i < 8; ++i)
         results.push_back(asio::co_spawn(asio::make_strand(pool), stream_bytes(owner), asio::use_future));
     for (auto& result : results) EXPECT_EQ(result.get(), 3'000'002U);
+    pool.join();
+}
+
+awaitable<int> failed_copies(std::shared_ptr<BinaryExecutor> executor, std::filesystem::path file, int count) {
+    int failures = 0;
+    for (int i = 0; i < count; ++i) {
+        auto copy =
+            command("cat").input(Input::file("/etc/passwd")).out(Output::file(file.string(), FileMode::truncate));
+        const BinaryExecResult result = co_await executor->exec(std::move(copy));
+        failures += result.exit_code != 0 || read_file(file) != read_file("/etc/passwd");
+    }
+    co_return failures;
+}
+
+TEST_F(Threads, FilesOnManyThreads) {
+    asio::thread_pool pool(4);
+    Runtime owner(pool.get_executor());
+    const auto shared = local_executor(owner);
+    std::vector<std::future<int>> results;
+    for (int i = 0; i < 8; ++i)
+        results.push_back(asio::co_spawn(asio::make_strand(pool),
+                                         failed_copies(shared, scratch() / std::to_string(i), rounds(20)),
+                                         asio::use_future));
+    for (auto& result : results) EXPECT_EQ(result.get(), 0);
     pool.join();
 }
 
@@ -178,6 +223,29 @@ TEST_F(Threads, CloseWhileOthersStart) {
         for (auto& result : results) EXPECT_THROW((void)result.get(), std::system_error);
         EXPECT_TRUE(own_commands().empty());
         pool.join();
+    }
+}
+
+TEST_F(Threads, TheRuntimeOrItsContextGoesWhileOthersStart) {
+    for (int round = 0; round < rounds(10); ++round) {
+        std::optional<asio::thread_pool> pool(std::in_place, 3);
+        std::optional<Runtime> owner(std::in_place, pool->get_executor());
+        const auto shared = local_executor(*owner);
+        for (int i = 0; i < 3; ++i) {
+            asio::co_spawn(asio::make_strand(*pool), failures_in_a_row(shared, 50, 0), asio::detached);
+            asio::co_spawn(asio::make_strand(*pool), failed_copies(shared, scratch() / std::to_string(i), 50),
+                           asio::detached);
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1 + round * 7 % 30));  // wherever they are by then
+        if (round % 2 == 0) {
+            owner.reset();
+            pool->join();
+        } else {
+            pool->stop();
+        }
+        pool.reset();
+        owner.reset();
+        EXPECT_TRUE(eventually([this] { return own_processes().empty(); }, 2s)) << round;
     }
 }
 

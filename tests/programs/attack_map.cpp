@@ -67,6 +67,10 @@ int unasked(const char* path) {
     return result_of(map(path, PROT_READ, MAP_PRIVATE));
 }
 
+void* own_memory(int kind) {
+    return ::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);
+}
+
 int attach_shared() {
     const int id = ::shmget(IPC_PRIVATE, kPage, IPC_CREAT | 0600);
     void* memory = ::shmat(id, nullptr, 0);
@@ -89,9 +93,8 @@ int attempt(const std::string& how, const char* path) {
     if (how == "protected_exchanged") return protect_exchanged(path);
     if (how == "unasked") return unasked(path);
     if (how == "asks_persona") return ::personality(0xffffffff) < 0 ? -1 : 0;
-    if (how == "memory") return protect(::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    if (how == "shared_memory")
-        return protect(::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    if (how == "memory") return protect(own_memory(MAP_PRIVATE));
+    if (how == "shared_memory") return protect(own_memory(MAP_SHARED));
     if (how == "attached_memory") return attach_shared();
     errno = ENOSYS;
     return -1;

@@ -62,14 +62,13 @@ TEST_F(Surroundings, TheEnvironmentIsPathAndPlumbing) {
     EXPECT_EQ(ran.out, "PATH\nTMPDIR\n");
     EXPECT_EQ(session.sh("env; cat /proc/*/environ /proc/1/cmdline 2>/dev/null").out.find("attack"),
               std::string::npos);
-    SandboxPolicy policy = writable();
     ::unsetenv("AWS_SECRET_ACCESS_KEY");
     ::unsetenv("LD_PRELOAD_X");
 }
 
 TEST_F(Surroundings, SignalsOfTheHostAreNotInherited) {
-    ::signal(SIGPIPE, SIG_IGN);
-    ::signal(SIGTTOU, SIG_IGN);
+    const auto pipe_before = ::signal(SIGPIPE, SIG_IGN);
+    const auto tty_before = ::signal(SIGTTOU, SIG_IGN);
     sigset_t blocked, before;
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGCHLD);
@@ -80,8 +79,8 @@ TEST_F(Surroundings, SignalsOfTheHostAreNotInherited) {
     const Ran ran = session.run(command("/bin/grep").args("-E", "^Sig(Blk|Ign)", "/proc/self/status"));
     EXPECT_EQ(ran.out, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
-    ::signal(SIGPIPE, SIG_DFL);
-    ::signal(SIGTTOU, SIG_DFL);
+    ::signal(SIGPIPE, pipe_before);
+    ::signal(SIGTTOU, tty_before);
 }
 
 TEST_F(Surroundings, TheCwdIsTheWorkspaceAndCanBeAnyVisiblePlace) {

@@ -69,7 +69,9 @@ TEST_F(HiddenPlaces, NorDoesAnAccessControlListCloseIt) {
         "                                                       for tag, rights in ((1, owner), (4, 1), (0x20, 1)))\n"
         "for owner in 3, 6, 0, 5, 7:\n"
         "    for target in PATH, os.open(PATH, os.O_RDONLY):\n"
-        "        try: os.setxattr(target, 'system.posix_acl_access', acl(owner)); print(oct(os.stat(PATH).st_mode & 0o700))\n"
+        "        try:\n"
+        "            os.setxattr(target, 'system.posix_acl_access', acl(owner))\n"
+        "            print(oct(os.stat(PATH).st_mode & 0o700))\n"
         "        except OSError as error: print(error.errno)\n"
         "    os.chmod(PATH, 0o755)\n";
     const auto tried = [&](const std::string& place) { return session.python("PATH = '" + place + "'\n" + set); };

@@ -1,97 +1,29 @@
-#include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/mount.h>
-#include <unistd.h>
-#include <sandpipe/error.hpp>
-#include <sandpipe/srt_enforcer.hpp>
+#include "support/hung_filesystem.hpp"
 
-#include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
+#include <sandpipe/error.hpp>
+#include <sandpipe/local_executor.hpp>
+#include <sandpipe/sandboxed_executor.hpp>
+#include <sandpipe/srt_enforcer.hpp>
+#include <sandpipe/tool/run_shell_command_tool.hpp>
+
+#include <asio/experimental/awaitable_operators.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
-#include <cstdio>
 
 #include "sandbox/make_enforcer.hpp"
-#include "support/sandbox_fixture.hpp"
 
 namespace sandpipe::testing {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::seconds;
+using namespace std::chrono_literals;
 
-// An empty directory, until the server is stopped.
-constexpr const char* kServer = R"(
-import ctypes, os, struct
-fd = os.open('/dev/fuse', os.O_RDWR)
-options = 'fd=%d,rootmode=40000,user_id=0,group_id=0' % fd
-assert ctypes.CDLL(None).mount(b'fuse', b'w/dir/fuse', b'fuse', 0, options.encode()) == 0
-print(os.getpid(), flush=True)
-init = struct.pack('IIIIHHIIHHI28x', 7, 31, 65536, 0, 12, 9, 65536, 1, 0, 0, 0)
-attributes = struct.pack('QII6Q10I', 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0o40755, 2, 0, 0, 0, 4096, 0)
-answers = {26: init, 3: attributes, 27: struct.pack('QII', 1, 0, 0), 28: b'', 29: b'', 17: b'\0' * 80}
-while True:
-    request = os.read(fd, 1 << 17)
-    kind, number = struct.unpack('4xIQ', request[:16])
-    if kind in (2, 42): continue
-    body = answers.get(kind)
-    os.write(fd, struct.pack('IiQ', 16 + len(body or b''), 0 if body is not None else -2, number) + (body or b''))
-)";
-
-/// A FUSE mount within the workspace, in a mount namespace of this thread's own, which the Runtime inherits.
-class HungFilesystem : public SandboxTest {
+class HungFilesystem : public HungFilesystemTest {
   protected:
-    void SetUp() override {
-        SandboxTest::SetUp();
-        if (!is_root() || ::access("/dev/fuse", R_OK | W_OK) != 0)
-            GTEST_SKIP() << "no /dev/fuse that this user may open and mount on this machine";
-        host("mkdir w/dir/fuse");
-        write_file(at("server.py"), kServer);
-        for (const char* name : {"w/dir/fuse", "pid", "server.log"}) ignore_below(name);
-        seal();
-        before_.reset(::open("/proc/thread-self/ns/mnt", O_RDONLY | O_CLOEXEC));
-        ASSERT_EQ(::unshare(CLONE_NEWNS), 0);
-        ASSERT_EQ(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr), 0);
-        serve();
-        restart();  // the fixture's first launcher is of the other namespace
-    }
-
-    void TearDown() override {
-        if (server_ > 0) {
-            ::kill(server_, SIGKILL);  // the last descriptor of the mount goes, and all that waits for it is let go
-            close_runtime();
-            (void)::umount2(at("w/dir/fuse").c_str(), MNT_DETACH);
-            while (::setns(before_.get(), CLONE_NEWNS) < 0 && errno == EINVAL)
-                ::usleep(1000);  // threads are on their way out
-        }
-        before_.reset();
-        SandboxTest::TearDown();
-    }
-
-    void hang() const {
-        ASSERT_EQ(::kill(server_, SIGSTOP), 0);
-        const std::string stat = "/proc/" + std::to_string(server_) + "/stat";
-        while (read_file(stat).find(") T ") == std::string::npos) ::usleep(1000);
-    }
-
     /// What making a session says, while the loop goes on: how often another coroutine of it had its turn.
-    std::pair<std::string, int> open_within(seconds limit, SandboxPolicy policy) {
+    std::pair<std::string, int> open_within(std::chrono::seconds limit, SandboxPolicy policy) {
         std::string said = "made";
-        int turns = 0;
-        bool over = false;
-        drive([&]() -> awaitable<void> {
-            auto executor = co_await asio::this_coro::executor;
-            const auto tick = [&turns, &over]() -> awaitable<void> {
-                asio::steady_timer timer(co_await asio::this_coro::executor);
-                while (!over) {
-                    timer.expires_after(milliseconds(20));
-                    co_await timer.async_wait(asio::use_awaitable);
-                    ++turns;
-                }
-            };
-            asio::co_spawn(executor, tick, asio::detached);
+        const int turns = turns_during([&]() -> awaitable<void> {
             SrtEnforcerOptions options;
             options.policy = policy;
             options.workspace = at("w");
@@ -101,23 +33,30 @@ class HungFilesystem : public SandboxTest {
             } catch (const Error& error) {
                 said = error.what();
             }
-            over = true;
         });
-        idle_for(milliseconds(100));
         return {said, turns};
     }
 
-  private:
-    /// As an orphan: the fixture counts our own children.
-    void serve() {
-        host(
-            "python3 -I -S server.py > pid 2> server.log & while ! test -s pid; do kill -0 $! || exit 1; sleep 0.02; "
-            "done");
-        server_ = std::stoi(read_file(at("pid")));
+    /// A plain command with a second to start in, and the turns that others had meanwhile.
+    std::pair<BinaryExecResult, int> exec(BinaryInvocation invocation) {
+        BinaryExecResult result;
+        const auto executor = local_executor(runtime());
+        const int turns = turns_during(
+            [&]() -> awaitable<void> { result = co_await executor->exec(invocation.start_timeout(1s)); });
+        return {std::move(result), turns};
     }
 
-    unique_fd before_;
-    pid_t server_ = -1;
+    void expect_late(const BinaryExecResult& result, Stage stage, const std::string& path) {
+        EXPECT_EQ(result.cause, Cause::not_started);
+        const auto* failure = std::get_if<NotStarted>(&result.status);
+        ASSERT_NE(failure, nullptr);
+        EXPECT_EQ(failure->stage, stage);
+        EXPECT_EQ(failure->error, std::make_error_code(std::errc::timed_out));
+        EXPECT_EQ(failure->path, path);
+        EXPECT_NE(failure->hint.find("file system"), std::string::npos) << failure->hint;
+    }
+
+    [[nodiscard]] std::string hung(const std::string& name) const { return at("w/dir/fuse/" + name); }
 };
 
 TEST_F(HungFilesystem, OneThatAnswersIsATreeLikeOthers) {
@@ -130,7 +69,7 @@ TEST_F(HungFilesystem, OneThatAnswersIsATreeLikeOthers) {
 // The search for names to protect goes through all of a writable root.
 TEST_F(HungFilesystem, ASessionThatWouldSearchItIsNotMadeAndHoldsUpNothing) {
     hang();
-    const auto [said, turns] = open_within(seconds(1), writable());
+    const auto [said, turns] = open_within(1s, writable());
     EXPECT_NE(said.find("a file system hangs"), std::string::npos) << said;
     EXPECT_GE(turns, 10);
     // Others of the same Runtime are made and work meanwhile.
@@ -147,13 +86,107 @@ TEST_F(HungFilesystem, ARunningCommandCanBeStoppedAndTheNextIsNotStarted) {
     reader.await_output("begun");
     hang();
     reader.write("go\n");
-    const Ran next = session.run(session.shell("true").start_timeout(seconds(1)));
+    const Ran next = session.run(session.shell("true").start_timeout(1s));
     EXPECT_EQ(next.result.cause, Cause::not_started);
     EXPECT_TRUE(std::holds_alternative<NotStarted>(next.result.status));
     reader.stop();
     const Ran stopped = reader.finish();
     EXPECT_EQ(stopped.result.cause, Cause::cancelled);
     session.close();
+}
+
+// The host opens these, and its only thread must not wait for it.
+TEST_F(HungFilesystem, AFileOfAStreamHoldsUpItsCommandAlone) {
+    hang();
+    const std::string file = hung("file");
+    {
+        SCOPED_TRACE("input");
+        const auto [result, turns] = exec(command("cat").input(Input::file(file)));
+        expect_late(result, Stage::input, file);
+        EXPECT_GE(turns, 10);
+    }
+    {
+        SCOPED_TRACE("output");
+        const auto [result, turns] = exec(command("echo").args("x").out(Output::file(file, FileMode::truncate)));
+        expect_late(result, Stage::output, file);
+        EXPECT_GE(turns, 10);
+    }
+    {
+        SCOPED_TRACE("error output, whose input is a file that answers");
+        auto both = command("cat").input(Input::file(at("w/file"))).err(Output::file(file, FileMode::append));
+        const auto [result, turns] = exec(std::move(both));
+        expect_late(result, Stage::output, file);
+        EXPECT_GE(turns, 10);
+    }
+    const auto [other, turns] = exec(command("cat").input(Input::file(at("w/file"))));
+    EXPECT_EQ(other.out, "content of /file");
+    (void)turns;
+}
+
+TEST_F(HungFilesystem, AFileOfAStreamInASandboxToo) {
+    Session session = open(writable({"../c"}));
+    hang();
+    const Ran ran = session.run(session.shell("cat").input(Input::file(hung("file"))).start_timeout(1s));
+    ASSERT_TRUE(std::holds_alternative<NotStarted>(ran.result.status));
+    EXPECT_EQ(std::get<NotStarted>(ran.result.status).stage, Stage::input);
+    const std::string other = at("o/file");
+    EXPECT_EQ(session.run(session.shell("cat").input(Input::file(other))).out, "content of /file\n");
+}
+
+TEST_F(HungFilesystem, ACommandThatWaitsForItsFileIsCancelledAtOnce) {
+    using namespace asio::experimental::awaitable_operators;
+    hang();
+    const auto executor = local_executor(runtime());
+    const auto begin = std::chrono::steady_clock::now();
+    drive([&]() -> awaitable<void> {
+        asio::steady_timer timer(co_await asio::this_coro::executor, 200ms);
+        auto waiting = command("cat").input(Input::file(hung("file")));
+        const auto first = co_await (executor->exec(std::move(waiting)) || timer.async_wait(asio::use_awaitable));
+        EXPECT_EQ(first.index(), 1U);
+    });
+    close_runtime();  // nothing waits for the thread
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s) << "start_timeout is 30 s";
+}
+
+TEST_F(HungFilesystem, ALookAtABypassedProgramIsOneOfTheStart) {
+    SandboxedExecutorOptions options;
+    options.inner = local_executor(runtime());
+    options.sandbox = open(writable({"../c"})).enforcer();
+    options.bypass = [](const std::string&) { return true; };
+    const auto executor = sandboxed_executor(options);
+    hang();
+    BinaryExecResult result;
+    const int turns = turns_during([&]() -> awaitable<void> {
+        auto invocation = command(hung("program")).start_timeout(1s);
+        result = co_await executor->exec(std::move(invocation));
+    });
+    EXPECT_GE(turns, 10);
+    EXPECT_EQ(result.cause, Cause::not_started);
+    ASSERT_TRUE(std::holds_alternative<NotStarted>(result.status));
+    EXPECT_EQ(std::get<NotStarted>(result.status).stage, Stage::wrap);
+}
+
+// Its disk may hang; the command, its timeout and its result do not.
+TEST_F(HungFilesystem, AnArtifactIsGivenUpAndTheResultComesAllTheSame) {
+    RunShellCommandToolOptions options;
+    options.enforcer = open(writable({"../c"})).enforcer();
+    options.gate = [](const ToolRequest&) -> awaitable<GateDecision> { co_return Approved{}; };
+    options.spool.memory_bytes = 0;
+    options.spool.directory = at("w/dir/fuse");
+    const RunShellCommandTool tool(options);
+    hang();
+    ToolResult result;
+    const int turns = turns_during([&]() -> awaitable<void> {
+        const nlohmann::json input{{"command", "echo said"}};
+        result = co_await tool.call(input);
+    });
+    EXPECT_GE(turns, 10);
+    EXPECT_FALSE(result.is_error) << result.text;
+    EXPECT_NE(result.text.find("said"), std::string::npos);
+    const ArtifactFacts facts = result.artifact->facts();  // whom no writer keeps waiting
+    EXPECT_TRUE(facts.truncated);
+    EXPECT_EQ(facts.kept, 0U);
+    EXPECT_NE(facts.problem.find("hangs"), std::string::npos) << facts.problem;
 }
 
 }  // namespace

@@ -48,6 +48,20 @@ TEST_F(Network, TheHostsLoopbackIsOutOfReach) {
     EXPECT_EQ(free.python(dial(port)).out, "0\n");
 }
 
+TEST_F(Network, WithTheHostsNetworkTheOtherRulesStay) {
+    const int port = listen_on_loopback();
+    host("echo secret > w/hidden");
+    SandboxPolicy policy = writable();
+    policy.network.disabled = true;
+    policy.filesystem.deny_read = {"hidden"};
+    Session session = open(policy);
+    EXPECT_EQ(session.python(dial(port)).out, "0\n");
+    const Ran ran =
+        session.sh("cat hidden; echo x > ../outside; env | grep -ci proxy; test -e /dev/sandpipe || echo none");
+    EXPECT_EQ(ran.out, "0\nnone\n");
+    EXPECT_EQ(ran.result.denials.size(), 2U) << ran.err;
+}
+
 TEST_F(Network, NoRouteLeadsOut) {
     Session session = open();
     const Ran ran = session.python(
@@ -80,6 +94,18 @@ TEST_F(Network, TheOwnLoopbackWorks) {
         session.python("import socket\nprint(socket.create_connection(('127.0.0.1',5555)).recv(9))").out,
         "b'you'\n");
     EXPECT_EQ(server.finish().code(), 0);
+}
+
+/// As it does outside, on most machines; and nothing asks a name server on the way.
+TEST_F(Network, TheOwnHostsNameIsAnAddress) {
+    ignore_below("w/r");
+    Session session = open();
+    const Ran ran = session.python("import socket\nprint(socket.gethostbyname(socket.gethostname()))");
+    EXPECT_EQ(ran.out, "127.0.0.1\n") << ran.err;
+    EXPECT_TRUE(ran.result.denials.empty());
+    // git looks for the name of this machine where nobody told it an address.
+    const Ran git = session.sh("git init -q r; git -C r -c user.name=n commit -q --allow-empty -m one 2>&1 | wc -l");
+    for (const Denial& denial : git.result.denials) EXPECT_NE(denial.kind, DenialKind::connect) << denial.host;
 }
 
 TEST_F(Network, SessionsDoNotShareLoopback) {

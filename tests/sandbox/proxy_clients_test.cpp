@@ -76,6 +76,50 @@ TEST_F(ProxyClients, NodesFetch) {
                 ElementsAre("bad.test:443"));
 }
 
+/// Clients that speak something else are told at once, in what they understand, and do not wait for a time to be
+/// over.
+TEST_F(ProxyClients, OtherProtocolsAreAnsweredAtOnce) {
+    const TestServer server("http", "origin");
+    Session session = open_for(server);
+    const std::string own = " --max-time 20 " + url(server);
+    const Ran old = session.sh("for v in 4 4a; do curl -sS --socks$v 127.0.0.1:1080" + own + " --resolve ok.test" +
+                               server.at() + ":127.0.0.1; echo $?; done");
+    EXPECT_EQ(old.out, "97\n97\n");
+    EXPECT_THAT(old.err, HasSubstr("request rejected or failed"));
+    EXPECT_EQ(session.sh("curl -sS -x http://127.0.0.1:1080" + own).out,
+              "sandpipe: this is a SOCKS5 proxy; HTTP has a port of its own\n");
+    EXPECT_EQ(session.sh("curl -sS -x https://127.0.0.1:3128" + own).code(), 35);
+    EXPECT_EQ(session.sh("curl -sS -x socks5h://127.0.0.1:3128" + own).code(), 97);
+    const Ran raw = talk(session, R"(
+for text in b'\x16\x03\x01\x00',b'\x05\x01\x00',b'hello\r\n',b'GET http://ok.test/\r\n',b'PRI * HTTP/2.0\r\n':
+  t=time.time(); print(ask(text).split()[1],time.time()-t<15)
+)");
+    EXPECT_EQ(raw.out, "400 True\n400 True\n400 True\n400 True\n400 True\n") << raw.err;
+    EXPECT_THAT(raw.result.denials, IsEmpty());
+    EXPECT_EQ(server.connections(), 0);
+    EXPECT_EQ(session.sh("curl -sS --socks5-hostname 127.0.0.1:1080" + own).code(), 0);
+}
+
+TEST_F(ProxyClients, AnyMethod) {
+    const TestServer server("http", "origin");
+    Session session = open_for(server);
+    EXPECT_EQ(session.sh("curl -sS -o /dev/null -w '%{http_code}' -X QUERY -d x " + url(server)).out, "501")
+        << "that is the origin's answer";
+    EXPECT_EQ(server.connections(), 1);
+    EXPECT_THAT(refused(session.sh("curl -sS -X QUERY http://bad.test/")), ElementsAre("bad.test:80"));
+}
+
+TEST_F(ProxyClients, PythonsHttpx) {
+    if (std::system("/usr/bin/python3 -c 'import httpx' 2>/dev/null") != 0)
+        GTEST_SKIP() << "Python's httpx is missing (Debian package python3-httpx)";
+    const TestServer server("http", "origin");
+    Session session = open_for(server);
+    EXPECT_EQ(session.sh("/usr/bin/python3 -c 'import httpx; print(httpx.get(\"" + url(server) + "\").text)'").out,
+              "origin GET / ok.test" + server.at() + "\n\n");
+    EXPECT_THAT(refused(session.sh("/usr/bin/python3 -c 'import httpx; httpx.get(\"https://bad.test/\")'")),
+                ElementsAre("bad.test:443"));
+}
+
 TEST_F(ProxyClients, GitOverHttp) {
     host("git init -q --bare c/r.git && git -C c/r.git update-server-info && mkdir c/src && cd c/src && git init -q && "
          "git -c user.name=n -c user.email=e@x commit -q --allow-empty -m one && git push -q ../r.git HEAD:main && "

@@ -9,7 +9,9 @@
 #include <asio/thread_pool.hpp>
 
 #include <filesystem>
+#include <fstream>
 #include <future>
+#include <optional>
 #include <thread>
 
 #include <sandpipe/command_stream.hpp>
@@ -162,6 +164,35 @@ TEST_F(ProxyLifetime, CloseEndsAllOfIt) {
     (void)command.finish();
     EXPECT_EQ(sockets(), before) << "close() returned before everything was closed";
     session.close();
+}
+
+/// Network namespaces that the kernel has, whoever made them; absent for who may not know.
+std::optional<int> network_namespaces() {
+    std::ifstream slabs("/proc/slabinfo");
+    for (std::string line; std::getline(slabs, line);)
+        if (line.starts_with("net_namespace ")) return std::atoi(line.c_str() + sizeof "net_namespace");
+    return {};
+}
+
+TEST_F(ProxyLifetime, SessionsThatCloseInMidTransferLeaveNoNamespace) {
+    const auto before = network_namespaces();
+    if (!before) GTEST_SKIP() << "/proc/slabinfo counts namespaces, for root only";
+    const TestServer server("source");
+    const int sessions = rounds(30);
+    for (int i = 0; i < sessions; ++i) {
+        Session session = open_domains({"127.0.0.1"});
+        Running busy = session.start(client("p=" + std::to_string(server.port()) + R"(
+s=tunnel(f'127.0.0.1:{p}')[0]; s.sendall(b'50000000\n'); s.recv(100000); held=proxy(); print('up',flush=True); time.sleep(1000)
+)"));
+        busy.await_output("up");
+        session.close();
+        (void)busy.finish();
+    }
+    // The kernel takes namespaces down one after the other, and other tests make their own meanwhile.
+    const int most = *before + sessions / 2;
+    for (int i = 0; i < 600 && *network_namespaces() > most; ++i) idle_for(50ms);
+    EXPECT_LE(*network_namespaces(), most);
+    EXPECT_EQ(sockets(), 0U);
 }
 
 TEST_F(ProxyLifetime, TheContextMayGoFirst) {

@@ -1,6 +1,12 @@
 // What the proxies let through and what not, by any of their protocols.
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+#include <sandpipe/explain.hpp>
+
+#include <sstream>
+#include <vector>
+
 #include "support/proxy_fixture.hpp"
 
 namespace sandpipe::testing {
@@ -78,39 +84,6 @@ print(read(c).split()[1])
     EXPECT_THAT(refused(ran), ElementsAre("bad.test:443"));
 }
 
-TEST_F(ProxyRules, NamesOfLocalAddressesAreRefusedUnlessTheAddressIsListed) {
-    const TestServer server("http");
-    const std::vector<std::string> addresses{"127.0.0.1", "::1", "0.0.0.0", "169.254.169.254", "::ffff:127.0.0.1",
-                                             "fe80::1", "224.0.0.1", "64:ff9b::7f00:1"};
-    std::string lines;
-    for (std::size_t i = 0; i < addresses.size(); ++i) {
-        names().add("r" + std::to_string(i) + ".test", {addresses[i]});
-        lines += "print(get('http://r" + std::to_string(i) + ".test" + server.at() + "/').split('\\r\\n\\r\\n')[1])\n";
-    }
-    names().add("here.test", {"127.0.0.1"});
-    Session session = open_domains({"*.r.test", "r0.test", "r1.test", "r2.test", "r3.test", "r4.test", "r5.test",
-                                    "r6.test", "r7.test"});
-    const Ran ran = talk(session, lines);
-    EXPECT_EQ(ran.result.denials.size(), addresses.size()) << ran.err;
-    for (const Denial& denial : ran.result.denials)
-        EXPECT_THAT(denial.reason.value_or(""), HasSubstr("resolves to local address"));
-    EXPECT_EQ(ran.result.denials[0].resolved, "127.0.0.1");
-    EXPECT_THAT(ran.out, HasSubstr("resolves to local address 169.254.169.254" + server.at() + " (metadata)"));
-    EXPECT_EQ(server.connections(), 0);
-}
-
-TEST_F(ProxyRules, TheHostsOwnAddressesAreLocalToo) {
-    std::vector<std::string> own;
-    for (const IpAddress& address : own_addresses())
-        if (!needs_own_rule(classify(address))) own.push_back(address.text());
-    if (own.empty()) GTEST_SKIP() << "this machine has loopback addresses only";
-    names().add("me.test", {own.front()});
-    Session session = open_domains({"me.test"});
-    const Ran ran = talk(session, "print(tunnel('me.test:1')[1])");
-    EXPECT_EQ(ran.out, "403\n");
-    EXPECT_THAT(only_denial(ran).reason.value_or(""), HasSubstr("(an address of this machine)"));
-}
-
 TEST_F(ProxyRules, AnExplicitGrantOfLoopbackWorks) {
     const TestServer server("http", "dev");
     const TestServer other("http", "other");
@@ -122,30 +95,6 @@ TEST_F(ProxyRules, AnExplicitGrantOfLoopbackWorks) {
     EXPECT_THAT(refused(ran), ElementsAre("localhost" + other.at(), "localhost" + other.at()));
     EXPECT_EQ(other.connections(), 0);
     EXPECT_EQ(session.sh("curl -sS http://127.0.0.1" + server.at() + "/").code(), 7) << "that is the session's own";
-}
-
-TEST_F(ProxyRules, ThereIsOneLookupAndItsAddressIsDialled) {
-    const TestServer server("http");
-    names().add("turn.test", {"127.0.0.1"});
-    names().add("turn.test", {"169.254.169.254"});
-    Session session = open_domains({"turn.test", "127.0.0.1" + server.at()});
-    const int count = rounds(50);
-    const Ran ran = talk(session, "print([get('http://turn.test" + server.at() + "/').split()[1] for _ in range(" +
-                                      std::to_string(count) + ")])");
-    std::string expected = "[";
-    for (int i = 0; i < count; ++i) expected += std::string(i == 0 ? "" : ", ") + (i % 2 == 0 ? "'200'" : "'403'");
-    EXPECT_EQ(ran.out, expected + "]\n");
-    EXPECT_EQ(names().lookups("turn.test"), count);
-    EXPECT_EQ(ran.result.denials.size(), static_cast<std::size_t>(count / 2));
-}
-
-TEST_F(ProxyRules, FurtherAddressesAreTriedInTurn) {
-    const TestServer server("http", "second");
-    names().add("many.test", {"169.254.169.254", "127.0.0.9", "127.0.0.1"});
-    Session session = open_domains({"many.test", "127.0.0.1" + server.at(), "127.0.0.9"});
-    const Ran ran = talk(session, "print(get('http://many.test" + server.at() + "/').split()[1])");
-    EXPECT_EQ(ran.out, "200\n");
-    EXPECT_THAT(refused(ran), IsEmpty());
 }
 
 TEST_F(ProxyRules, WhatCannotBeReachedIsNoDenial) {
@@ -179,6 +128,25 @@ TEST_F(ProxyRules, DenyAllIsAWarningAndStillRefuses) {
     EXPECT_EQ(only_denial(ran).rule, "deniedDomains *");
 }
 
+TEST_F(ProxyRules, TheCommandNumbersTheWarningsToo) {
+    seal();
+    ignore_below("lines");
+    host("cd w && '" + test_program("sandpipe") +
+         "' run --json --allow-domain ok.test --allow-domain a.b --deny-domain ok.test --deny-domain a.b -c "
+         "'echo out; curl -s http://ok.test/ >/dev/null; sleep 0.1; echo out' > ../lines");
+    std::istringstream lines(read_file(at("lines")));
+    std::vector<std::string> events;
+    std::uint64_t seq = 0;
+    for (std::string line; std::getline(lines, line);) {
+        const auto event = nlohmann::json::parse(line);
+        events.push_back(event["event"]);
+        if (event.contains("seq")) {
+            EXPECT_EQ(event["seq"], ++seq) << line;
+        }
+    }
+    EXPECT_THAT(events, ElementsAre("start", "warning", "warning", "stdout", "denied", "stdout", "end"));
+}
+
 TEST_F(ProxyRules, TwoSessionsNeverMix) {
     const TestServer a("http", "a");
     const TestServer b("http", "b");
@@ -207,6 +175,51 @@ TEST_F(ProxyRules, TwoSessionsNeverMix) {
     EXPECT_EQ(ran_one.result.denials.size() + ran_two.result.denials.size(), 2U * static_cast<unsigned>(count));
 }
 
+TEST_F(ProxyRules, ExplainAgrees) {
+    const TestServer server("echo");
+    const std::string own = server.at();
+    Session session = open_domains({"ok.test" + own, "*.sub.test", "[::1]" + own, "127.0.0.1", "localhost:9"},
+                                   {"no.sub.test", "*.deep.sub.test" + own});
+    for (const char* name : {"ok.test", "a.sub.test", "no.sub.test", "b.deep.sub.test", "sub.test"})
+        names().add(name, {"127.0.0.1"});
+    const std::vector<std::string> hosts{"ok.test",
+                                         "OK.test.",
+                                         "a.sub.test",
+                                         "no.sub.test",
+                                         "b.deep.sub.test",
+                                         "deep.sub.test",
+                                         "sub.test",
+                                         "xsub.test",
+                                         "ok.test.sub.tests",
+                                         "127.0.0.1",
+                                         "127.0.0.2",
+                                         "[::1]",
+                                         "[::ffff:127.0.0.1]",
+                                         "[::2]",
+                                         "127.1",
+                                         "0x7f000001",
+                                         "2130706433",
+                                         "localhost",
+                                         "127.0.0.1.",
+                                         "169.254.169.254"};
+    std::string lines;
+    int allowed = 0;
+    for (const std::string& host : hosts)
+        for (const std::string& port : {own, std::string(":9")})
+            lines += "print(tunnel('" + host + port + "')[1]==403)\n";
+    std::istringstream answers(talk(session, lines).out);
+    const Explainer explainer(policy(), at("w"));
+    for (const std::string& host : hosts)
+        for (const std::string& port : {own, std::string(":9")}) {
+            std::string refused;
+            answers >> refused;
+            const Explanation said = explainer.explain(ExplainedAct::connect, host + port);
+            EXPECT_EQ(said.allowed ? "False" : "True", refused) << host << port << ": " << said.rule;
+            allowed += said.allowed ? 1 : 0;
+        }
+    EXPECT_EQ(allowed, 13);
+}
+
 TEST_F(ProxyRules, NothingLeadsAroundTheProxies) {
     Session session = open_domains({"ok.test"});
     const Ran ran = session.python(
@@ -220,6 +233,11 @@ TEST_F(ProxyRules, NothingLeadsAroundTheProxies) {
         "try: socket.getaddrinfo('ok.test',80)\n"
         "except socket.gaierror as e: print('no name')\n");
     EXPECT_EQ(ran.out, "101 101 101 101\nno name\n") << ran.err;
+    ASSERT_GE(ran.result.denials.size(), 4U) << "and what asked a name server of this machine's";
+    for (const Denial& denial : ran.result.denials) EXPECT_EQ(denial.kind, DenialKind::connect);
+    EXPECT_EQ(ran.result.denials[2].host, "8.8.8.8");
+    EXPECT_EQ(ran.result.denials[2].port, 53);
+    EXPECT_THAT(ran.result.denials[0].rule, HasSubstr("but its proxies (HTTP_PROXY"));
     EXPECT_EQ(names().lookups("ok.test"), 0);
     EXPECT_NE(session.sh("curl --noproxy '*' -sS --max-time 5 http://192.0.2.1/").code(), 0);
 }

@@ -56,6 +56,18 @@ TEST_F(ProxyStreams, ABodyThatIsCutShortIsAnError) {
     EXPECT_NE(session.sh("curl -s http://ok.test" + server.at() + "/cut/100000 -o /dev/null").code(), 0);
 }
 
+TEST_F(ProxyStreams, ABrokenTunnelIsNoEndOfStream) {
+    const TestServer server("reset");
+    Session session = open_domains({"127.0.0.1"});
+    const Ran ran = talk(session, port(server) + R"(
+for s in tunnel(f'127.0.0.1:{p}')[0],socks('127.0.0.1',p)[0]:
+  print(len(s.recv(1000,socket.MSG_WAITALL))); s.sendall(b'x')
+  try: print(s.recv(1))
+  except ConnectionResetError: print('reset')
+)");
+    EXPECT_EQ(ran.out, "1000\nreset\n1000\nreset\n") << ran.err;
+}
+
 TEST_F(ProxyStreams, ABodyThatIsNotMadeOfChunksIsRefused) {
     const TestServer server("mute");
     Session session = open_domains({"127.0.0.1"});
@@ -121,9 +133,15 @@ TEST_F(ProxyStreams, ARequestThatDoesNotComeIsNotWaitedFor) {
 s=proxy(); print(read(s))
 s=proxy(); s.sendall(b'GET http://ok.test/ HT'); print(read(s).split()[1])
 s=proxy(1080); s.sendall(b'\x05'); print(read(s))
+# drop by drop, and never to the end
+s=proxy()
+try:
+  for c in 'GET http://ok.test/'+'x'*1000: s.sendall(c.encode()); time.sleep(0.02)
+except OSError: pass
+print(c=='x')
 s=proxy(); s.sendall(f'GET http://ok.test:{p}/bytes/1 HTTP/1.1\r\nHost: x\r\n\r\n'.encode()); print(read(s)[-1:])
 )");
-    EXPECT_EQ(ran.out, "b''\nb'408'\nb''\nb'x'\n") << ran.err;
+    EXPECT_EQ(ran.out, "b''\nb'408'\nb''\nTrue\nb'x'\n") << ran.err;
 }
 
 TEST_F(ProxyStreams, HeadsHaveALimit) {

@@ -238,5 +238,26 @@ TEST_F(Races, TheHostMakesAndRemovesAProtectedNameDuringStarts) {
     EXPECT_EQ(failed, 0);
 }
 
+/// The plan that named it is made again.
+TEST_F(Races, AProtectedDirectoryIsReplacedWhileSessionsStart) {
+    ignore_below("w/flips");
+    ignore_below("w/flips2");
+    host("mkdir w/flips; echo kept > w/flips/file");
+    SandboxPolicy policy = writable();
+    policy.filesystem.deny_read = {"flips"};
+    seal();
+    const std::string name = at("w/flips");
+    const std::string other = at("w/flips2");
+    std::jthread flips([&](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+            (void)::rename(name.c_str(), other.c_str());
+            (void)::symlink("flips2", name.c_str());
+            (void)::unlink(name.c_str());
+            (void)::rename(other.c_str(), name.c_str());
+        }
+    });
+    for (int i = 0; i < rounds(40); ++i) EXPECT_EQ(refusal(policy), "") << i;
+}
+
 }  // namespace
 }  // namespace sandpipe::testing

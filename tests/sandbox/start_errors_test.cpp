@@ -1,4 +1,5 @@
 #include <sys/wait.h>
+#include <unistd.h>
 #include <nlohmann/json.hpp>
 #include <sandpipe/command_stream.hpp>
 #include <sandpipe/error.hpp>
@@ -6,6 +7,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "support/sandbox_fixture.hpp"
 
@@ -23,6 +25,41 @@ class StartErrors : public SandboxTest {
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
 };
+
+/// A name in the host's /tmp for a program, gone with the test.
+struct InTmp {
+    explicit InTmp(const std::string& text) : path("/tmp/sandpipe-hint-" + std::to_string(::getpid())) {
+        std::filesystem::create_directory(path);
+        std::ofstream(program()) << text;
+        std::filesystem::permissions(program(), std::filesystem::perms{0755});
+    }
+    InTmp(const InTmp&) = delete;
+    InTmp& operator=(const InTmp&) = delete;
+    ~InTmp() { std::filesystem::remove_all(path); }
+    [[nodiscard]] std::string program() const { return path + "/prog"; }
+    const std::string path;
+};
+
+TEST_F(StartErrors, WhatTheSessionsOwnTmpHidesIsHintedAt) {
+    const InTmp hidden("#!/bin/sh\necho ran\n");
+    Session session = open();
+    const auto hint = [&](BinaryInvocation invocation) {
+        const Ran ran = session.run(std::move(invocation));
+        const auto* failure = std::get_if<NotStarted>(&ran.result.status);
+        return failure ? failure->hint : "it started";
+    };
+    const std::string text = "; the session has a /tmp of its own";
+    EXPECT_NE(hint(command(hidden.program())).find(text), std::string::npos);
+    EXPECT_NE(hint(command("true").cwd(hidden.path)).find(text), std::string::npos);
+    Environment path;
+    path.set("PATH", "/nope:" + hidden.path);
+    EXPECT_NE(hint(command("prog").env(path)).find(text), std::string::npos);
+    EXPECT_EQ(hint(command("/nope/prog")).find(text), std::string::npos);
+    SandboxPolicy policy = writable();
+    policy.filesystem.allow_read = {hidden.path};
+    EXPECT_EQ(open(policy).run(command(hidden.program())).out, "ran\n");
+    EXPECT_EQ(open(policy).run(command("/nope/prog")).result.failed, true);
+}
 
 TEST_F(StartErrors, WrongPoliciesAreRefusedByName) {
     const struct {

@@ -18,7 +18,7 @@ std::string describe(const fs::path& path) {
     if (::lstat(path.c_str(), &status) < 0) return "gone";
     std::ostringstream text;
     text << std::oct << status.st_mode << std::dec << " links "
-         << (S_ISDIR(status.st_mode) ? 0 : status.st_nlink);
+         << (S_ISDIR(status.st_mode) ? 0 : status.st_nlink) << " of " << status.st_uid << ':' << status.st_gid;
     if (S_ISLNK(status.st_mode)) text << " to " << fs::read_symlink(path).string();
     if (S_ISREG(status.st_mode)) text << " hash " << std::hash<std::string>{}(read_file(path));
     return text.str();
@@ -31,6 +31,7 @@ HostSnapshot::HostSnapshot(std::string root) {
     fs::recursive_directory_iterator next(root, fs::directory_options::skip_permission_denied, error);
     for (; !error && next != fs::recursive_directory_iterator{}; next.increment(error))
         entries_[next->path().string().substr(root.size() + 1)] = describe(next->path());
+    if (error) throw std::runtime_error("cannot look at all of " + root + ": " + error.message());
 }
 
 std::vector<std::string> HostSnapshot::changes_to(const HostSnapshot& later) const {

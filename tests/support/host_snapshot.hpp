@@ -6,7 +6,8 @@
 
 namespace sandpipe::testing {
 
-/// What a tree of the host holds: for each path below `root` its type, mode, links and content.
+/// What a tree of the host holds: for each path below `root` its type, mode, links, owner and content. Throws where it
+/// cannot be listed.
 class HostSnapshot {
   public:
     HostSnapshot() = default;

@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <stdio.h>  // NOLINT: popen is POSIX's
-#include <sys/wait.h>
-
+#include <chrono>
 #include <sstream>
+#include <utility>
 
 #include "support/as_user.hpp"
+#include "support/run_program.hpp"
 
 namespace sandpipe::testing {
 
@@ -54,12 +54,9 @@ CommandLineRun run_without(const std::string& what, const std::string& workspace
                             "' " + what + " '" + test_program("sandpipe") + "' run --json " + options + " -c '" +
                             quoted + "' 2>&1 < /dev/null";
     CommandLineRun run;
-    FILE* pipe = ::popen(all.c_str(), "re");
-    if (!pipe) return run;
-    char buffer[4096];
-    for (std::size_t size; (size = ::fread(buffer, 1, sizeof buffer, pipe)) > 0;) run.text.append(buffer, size);
-    const int status = ::pclose(pipe);
-    run.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    ProgramResult result = run_program({"/bin/sh", "-c", all}, {}, std::chrono::seconds{120});
+    run.status = result.status;
+    run.text = std::move(result.out);
     std::istringstream text(run.text);
     for (std::string one; std::getline(text, one);)
         if (json parsed = json::parse(one, nullptr, false); parsed.is_object()) run.lines.push_back(std::move(parsed));

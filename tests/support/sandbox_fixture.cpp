@@ -247,6 +247,11 @@ Session SandboxTest::open(const SandboxPolicy& policy, const ProxySettings& prox
     return {*machinery_, std::make_shared<SessionHandle>(SessionHandle{std::move(enforcer)})};
 }
 
+Session SandboxTest::narrow(const Session& session, const SandboxPolicy& policy) {
+    auto enforcer = machinery_->await([&] { return session.enforcer()->narrow(policy); });
+    return {*machinery_, std::make_shared<SessionHandle>(SessionHandle{std::move(enforcer)})};
+}
+
 std::string SandboxTest::refusal(const SandboxPolicy& policy) {
     try {
         (void)open(policy);

@@ -102,6 +102,8 @@ class SandboxTest : public ::testing::Test {
     Session open(const SandboxPolicy& policy, const ProxySettings& proxies);
     /// Reads allowed, writes below the workspace, no network.
     Session open() { return open(writable()); }
+    /// By the session's `narrow`; throws what that throws.
+    Session narrow(const Session& session, const SandboxPolicy& policy);
     /// The text of the Error that opening gives; "" if it opens.
     std::string refusal(const SandboxPolicy& policy);
     [[nodiscard]] SandboxPolicy writable(std::vector<PathPattern> roots = {"."}) const;

@@ -13,7 +13,7 @@ namespace sandpipe::testing {
 namespace {
 
 constexpr const char* kScript = R"(
-import hashlib,http.server,socket,socketserver,subprocess,sys,threading,time
+import hashlib,http.server,socket,socketserver,struct,subprocess,sys,threading,time
 kind,name=sys.argv[1:3]
 accepted=0
 sizes=[]
@@ -69,6 +69,10 @@ class Mute(socketserver.BaseRequestHandler):
   def handle(self):
     while self.request.recv(65536): pass
     time.sleep(1000)
+class Reset(socketserver.BaseRequestHandler):
+  def handle(self):
+    self.request.sendall(b'x'*1000); self.request.recv(1)
+    self.request.setsockopt(socket.SOL_SOCKET,socket.SO_LINGER,struct.pack('ii',1,0)); self.request.close()
 class Banner(socketserver.StreamRequestHandler):
   def handle(self): self.wfile.write(b'SSH-2.0-testserver\r\n'); self.rfile.readline()
 class Program(socketserver.BaseRequestHandler):
@@ -76,7 +80,7 @@ class Program(socketserver.BaseRequestHandler):
 class Files(http.server.SimpleHTTPRequestHandler):
   def __init__(self,*a): super().__init__(*a,directory=name)
   def log_message(self,*a): pass
-server=Threads(('127.0.0.1',0),{'http':Http,'echo':Echo,'source':Source,'sink':Sink,'files':Files,'banner':Banner,'program':Program,'mute':Mute}[kind])
+server=Threads(('127.0.0.1',0),{'http':Http,'echo':Echo,'source':Source,'sink':Sink,'files':Files,'banner':Banner,'program':Program,'mute':Mute,'reset':Reset}[kind])
 threading.Thread(target=server.serve_forever,daemon=True).start()
 print(server.server_address[1],flush=True)
 for line in sys.stdin: print(accepted,*sizes,flush=True)

@@ -58,9 +58,16 @@ class SpooledArtifact {
     SpooledArtifact(const SpooledArtifact&) = delete;
     SpooledArtifact& operator=(const SpooledArtifact&) = delete;
 
-    /// For the writer, on whose thread the file is written: name a fast `directory`. What cannot be kept is counted, and
-    /// `facts` says why; never an exception for that.
+    /// An empty one with the same options, which are not checked again: that looks at the file system.
+    [[nodiscard]] std::shared_ptr<SpooledArtifact> another() const;
+
+    /// For the writer, on whose thread the file is written. What cannot be kept is counted, and `facts` says why;
+    /// never an exception for that. Readers do not wait for it.
     void append(std::string_view text);
+    /// For the writer: whether `append` of so many bytes would write to a file, and so take as long as that pleases.
+    [[nodiscard]] bool would_write(std::uint64_t bytes) const;
+    /// For the writer, while an `append` hangs on another thread: neither that text nor what comes after it is kept.
+    void give_up(std::string problem);
     /// For the writer: nothing more comes.
     void finish();
 
@@ -83,11 +90,18 @@ class SpooledArtifact {
     }
 
   private:
-    [[nodiscard]] bool make_room(std::uint64_t bytes);
-    [[nodiscard]] bool move_to_file();
-    [[nodiscard]] std::size_t store(std::string_view text);
+    using Lock = std::unique_lock<std::mutex>;
+    struct Checked {
+        SpoolOptions options;
+    };
+
+    explicit SpooledArtifact(Checked checked);
+    [[nodiscard]] bool needs_file(std::uint64_t bytes) const;
+    void write(std::string_view text, Lock& lock);
+    [[nodiscard]] bool move_to_file(Lock& lock);
+    [[nodiscard]] bool takes_more() const noexcept { return !facts_.truncated && !facts_.finished; }
     void count_lines(std::string_view text);
-    void give_up(std::string problem);
+    void lose(std::string problem);
     [[nodiscard]] std::uint64_t line_start(std::uint64_t number) const;
 
     const SpoolOptions options_;

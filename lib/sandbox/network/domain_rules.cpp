@@ -42,8 +42,15 @@ std::string wrong_pattern(std::string_view host, List list) {
     return top_level && list == List::allowed ? "would allow a whole top-level domain" : "";
 }
 
+/// 10.0.0.0/8
+bool is_range(std::string_view text) {
+    const std::size_t slash = text.find('/');
+    return slash != std::string_view::npos && IpAddress::parse(text.substr(0, slash)).has_value();
+}
+
 /// Hints for what people paste.
 std::string wrong_form(std::string_view text) {
+    if (is_range(text)) return "is a range of addresses, and a rule is about one; list each";
     if (text.find("://") != std::string_view::npos) return "is a URL; leave out its scheme and path";
     if (text.find_first_of("/?#") != std::string_view::npos) return "has a path, query or fragment; leave it out";
     if (text.find('@') != std::string_view::npos) return "has user information (\"@\"); leave it out";

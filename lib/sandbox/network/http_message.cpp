@@ -107,7 +107,8 @@ std::size_t HttpMessage::execute(std::string_view bytes) {
 bool HttpMessage::read_head(std::string_view head) {
     const std::size_t read = execute(head);
     const bool fine = parser_.http_errno == HPE_OK || (complete_ && parser_.http_errno == HPE_PAUSED);
-    return fine && head_read_ && read == head.size() && parser_.http_major == 1 && parser_.http_minor <= 1;
+    head_is_valid_ = fine && head_read_ && read == head.size() && parser_.http_major == 1 && parser_.http_minor <= 1;
+    return head_is_valid_;
 }
 
 std::size_t HttpMessage::read_body(std::string_view bytes) {
@@ -124,10 +125,6 @@ std::string HttpMessage::error() const {
     const auto error = static_cast<http_errno>(parser_.http_errno);
     if (error == HPE_OK || error == HPE_PAUSED) return head_read_ ? "not HTTP/1.0 or HTTP/1.1" : "not a complete head";
     return ::http_errno_description(error);
-}
-
-std::string_view HttpMessage::method_name() const {
-    return ::http_method_str(static_cast<http_method>(parser_.method));
 }
 
 }  // namespace sandpipe

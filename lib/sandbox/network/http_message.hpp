@@ -41,6 +41,7 @@ class HttpMessage {
     /// The sender has closed. True if the message is complete by that.
     [[nodiscard]] bool end_of_input();
 
+    [[nodiscard]] bool head_is_read() const noexcept { return head_is_valid_; }
     [[nodiscard]] bool complete() const noexcept { return complete_; }
     [[nodiscard]] std::string error() const;
 
@@ -48,7 +49,8 @@ class HttpMessage {
     [[nodiscard]] const std::string& phrase() const noexcept { return phrase_; }
     [[nodiscard]] const std::vector<HttpField>& fields() const noexcept { return fields_; }
     [[nodiscard]] unsigned method() const noexcept { return parser_.method; }
-    [[nodiscard]] std::string_view method_name() const;
+    /// The head was not read for that reason.
+    [[nodiscard]] bool method_is_unknown() const noexcept { return parser_.http_errno == HPE_INVALID_METHOD; }
     [[nodiscard]] unsigned status() const noexcept { return parser_.status_code; }
     /// 0 or 1 of HTTP/1.x; the head is not valid for other versions.
     [[nodiscard]] unsigned minor_version() const noexcept { return parser_.http_minor; }
@@ -72,6 +74,7 @@ class HttpMessage {
     std::vector<HttpField> fields_;
     bool in_value_ = false;
     bool head_read_ = false;
+    bool head_is_valid_ = false;
     bool complete_ = false;
     bool keeps_alive_ = false;
     bool upgrades_ = false;

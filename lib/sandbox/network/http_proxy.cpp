@@ -121,6 +121,10 @@ awaitable<std::size_t> HttpServing::read_head(std::chrono::nanoseconds limit) {
             problem_ = {431, "the request's head is larger than 64 KiB"};
             co_return 0;
         }
+        if (std::string wrong = wrong_beginning(input_); !wrong.empty()) {
+            problem_ = {400, std::move(wrong)};
+            co_return 0;
+        }
         seen = input_.size();
         bool timed_out = false;
         if (co_await connection_.read_from_client(input_, until, timed_out) > 0) continue;
@@ -198,11 +202,14 @@ awaitable<BodyEnd> HttpServing::send_body(HttpMessage& message) {
 
 /// Appends to `output_`; 0 at the origin's end.
 awaitable<std::size_t> HttpServing::read_response() {
-    co_await connection_.upstream().async_wait(asio::socket_base::wait_read, asio::use_awaitable);
-    std::error_code error;
-    const std::size_t size = append_available(connection_.upstream(), output_, error);
-    if (error && error != asio::error::eof) throw std::system_error(error);
-    co_return size;
+    for (;;) {
+        co_await connection_.upstream().async_wait(asio::socket_base::wait_read, asio::use_awaitable);
+        std::error_code error;
+        const std::size_t size = append_available(connection_.upstream(), output_, error);
+        if (error == asio::error::would_block) continue;
+        if (error && error != asio::error::eof) throw std::system_error(error);
+        co_return size;
+    }
 }
 
 /// Without exceptions, because who waits for the first of two would wait on for the other.

@@ -38,10 +38,23 @@ std::string wrong_request_line(std::string_view line) {
     const std::size_t first = line.find(' ');
     const std::size_t last = line.rfind(' ');
     if (first == std::string_view::npos || first == last) return "the request line is not METHOD TARGET VERSION";
+    const std::string_view method = line.substr(0, first);
+    if (method.empty() || !std::all_of(method.begin(), method.end(), is_token)) return "the method is no token";
     const std::string_view target = line.substr(first + 1, last - first - 1);
     if (!std::all_of(target.begin(), target.end(), is_printable))
         return "the request target has a space, control character or one outside of ASCII";
+    const std::string_view version = line.substr(last + 1);
+    if (version != "HTTP/1.0" && version != "HTTP/1.1") return "not HTTP/1.0 or HTTP/1.1";
     return {};
+}
+
+/// What speaks another protocol, and waits for an answer in that.
+std::string wrong_protocol(char first) {
+    constexpr char kTlsHandshake = 0x16;
+    if (is_token(first)) return {};
+    if (first == kTlsHandshake) return "this proxy is spoken to without TLS: its URL begins with http://";
+    if (first == 4 || first == 5) return "this is an HTTP proxy; SOCKS5 has a port of its own";
+    return "this is no HTTP request";
 }
 
 std::string wrong_field_line(std::string_view line) {
@@ -150,8 +163,11 @@ std::variant<HttpRequest, HttpRefusal> read_connect(HttpRequest request) {
     if ((length && *length != "0") || find_field(message, "transfer-encoding"))
         return HttpRefusal{400, "CONNECT has a body"};
     Parsed<Destination> parsed = parse_authority(message.target());
-    if (const auto* wrong = std::get_if<std::string>(&parsed))
-        return HttpRefusal{400, "CONNECT's target " + quoted_text(message.target()) + " " + *wrong};
+    if (const auto* wrong = std::get_if<std::string>(&parsed)) {
+        const bool is_url = message.target().find("://") != std::string::npos;
+        return HttpRefusal{400, "CONNECT's target " + quoted_text(message.target()) + " " +
+                                    (is_url ? "is a URL; it must be HOST:PORT" : *wrong)};
+    }
     request.kind = HttpRequest::Kind::tunnel;
     request.destination = std::move(std::get<Destination>(parsed));
     return request;
@@ -164,9 +180,8 @@ std::variant<HttpRequest, HttpRefusal> read_forward(HttpRequest request) {
     AbsoluteUrl& url = std::get<AbsoluteUrl>(read);
     const std::string* upgrade = find_field(message, "upgrade");
     request.upgrades = message.upgrades() && upgrade != nullptr;
-    request.head = std::string(message.method_name()) + " " + url.path + " HTTP/1." +
-                   std::to_string(message.minor_version()) + "\r\nHost: " + url.authority + "\r\n" +
-                   forwarded_fields(message);
+    request.head = request.method + " " + url.path + " HTTP/1." + std::to_string(message.minor_version()) +
+                   "\r\nHost: " + url.authority + "\r\n" + forwarded_fields(message);
     request.head += request.upgrades ? "Connection: Upgrade\r\nUpgrade: " + *upgrade + "\r\n\r\n"
                                      : "Connection: close\r\n\r\n";
     request.destination = std::move(url.destination);
@@ -190,13 +205,47 @@ std::string_view phrase_of(unsigned status) {
     }
 }
 
+std::string in_capitals(std::string_view text) {
+    std::string result(text);
+    for (char& c : result)
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    return result;
+}
+
+std::unique_ptr<HttpMessage> read_with_method(std::string_view method, std::string_view rest) {
+    auto message = std::make_unique<HttpMessage>(HttpMessage::Kind::request);
+    (void)message->read_head(std::string(method) + std::string(rest));
+    return message;
+}
+
+/// Where a body ends does not depend on the method, but for CONNECT: one that the parser does not know (QUERY, or an
+/// origin's own) is read as POST. Not one that is known but for its case: some take that for the same.
+std::unique_ptr<HttpMessage> read_request_head(std::string_view head) {
+    const std::string_view method = head.substr(0, head.find(' '));
+    const std::string_view rest = head.substr(method.size());
+    auto message = read_with_method(method, rest);
+    if (!message->method_is_unknown() || !read_with_method(in_capitals(method), rest)->method_is_unknown())
+        return message;
+    return read_with_method("POST", rest);
+}
+
 }  // namespace
+
+std::string wrong_beginning(std::string_view bytes) {
+    if (bytes.empty() || bytes == "\r") return {};
+    if (std::string wrong = wrong_protocol(bytes.front()); !wrong.empty()) return wrong;
+    const std::size_t end = bytes.find('\n');
+    if (end == std::string_view::npos) return {};
+    if (bytes[end - 1] != '\r') return "a line does not end with CR LF";
+    return wrong_request_line(bytes.substr(0, end - 1));
+}
 
 std::variant<HttpRequest, HttpRefusal> read_http_request(std::string_view head) {
     if (const std::string wrong = wrong_head(head); !wrong.empty()) return HttpRefusal{400, wrong};
     HttpRequest request;
-    request.message = std::make_unique<HttpMessage>(HttpMessage::Kind::request);
-    if (!request.message->read_head(head)) return HttpRefusal{400, request.message->error()};
+    request.method = head.substr(0, head.find(' '));
+    request.message = read_request_head(head);
+    if (!request.message->head_is_read()) return HttpRefusal{400, request.message->error()};
     if (const std::string wrong = wrong_framing(*request.message); !wrong.empty()) return HttpRefusal{400, wrong};
     request.keeps_alive = request.message->keeps_alive();
     request.is_head = request.message->method() == HTTP_HEAD;

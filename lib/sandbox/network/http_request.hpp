@@ -24,6 +24,7 @@ struct HttpRequest {
     enum class Kind : std::uint8_t { tunnel, forward };
 
     Kind kind = Kind::forward;
+    std::string method;
     Destination destination;
     std::string head;                      ///< forward: the head for the origin
     std::unique_ptr<HttpMessage> message;  ///< knows where the body ends
@@ -31,6 +32,10 @@ struct HttpRequest {
     bool upgrades = false;  ///< forward: asks for another protocol, such as a web socket
     bool is_head = false;   ///< its answer has no body
 };
+
+/// Why no head can begin with these bytes; "" while one still may. A client that speaks another protocol waits for an
+/// answer and sends no empty line.
+[[nodiscard]] std::string wrong_beginning(std::string_view bytes);
 
 /// Reads one head, up to its empty line. Strict: what two programs could read in two ways is 400. CONNECT names its
 /// destination as host:port, every other method as an absolute http:// URL; a Host field decides nothing. The head for

@@ -237,17 +237,22 @@ awaitable<std::optional<DialFailure>> ProxyConnection::dial_addresses(Destinatio
                                                                       std::vector<IpAddress> addresses) {
     const std::vector<IpAddress> own = own_addresses();
     std::optional<std::pair<IpAddress, DomainVerdict>> refused;
-    std::error_code last;
+    std::vector<IpAddress> allowed;
     for (const IpAddress& address : addresses) {
         DomainVerdict verdict = context_->rules.judge_address(destination, address, own);
-        if (!verdict.allowed) {
-            if (!refused) refused.emplace(address, std::move(verdict));
-            continue;
-        }
-        last = co_await connect(address, destination.port);
+        if (verdict.allowed)
+            allowed.push_back(address);
+        else if (!refused)
+            refused.emplace(address, std::move(verdict));
+    }
+    std::error_code last;
+    for (std::size_t i = 0; i < allowed.size(); ++i) {
+        const ProxyLimits& limits = context_->limits;
+        const auto limit = i + 1 < allowed.size() ? limits.connect_next : limits.connect;
+        last = co_await connect(allowed[i], destination.port, limit);
         if (!last) co_return std::nullopt;
     }
-    if (!last) {  // then none could be tried
+    if (allowed.empty()) {
         co_await report(destination, refused->second, refused->first.text());
         co_return denied(destination, refused->second);
     }
@@ -256,13 +261,14 @@ awaitable<std::optional<DialFailure>> ProxyConnection::dial_addresses(Destinatio
                           "cannot connect to " + destination.text() + ": " + last.message(), last};
 }
 
-awaitable<std::error_code> ProxyConnection::connect(IpAddress address, std::uint16_t port) {
+awaitable<std::error_code> ProxyConnection::connect(IpAddress address, std::uint16_t port,
+                                                    std::chrono::nanoseconds limit) {
     const auto endpoint = endpoint_of(address, port);
     std::error_code error;
     upstream_ = ProxySocket(strand_);
     upstream_.open(endpoint.protocol(), error);
     if (error) co_return error;
-    asio::steady_timer timer(strand_, context_->limits.connect);
+    asio::steady_timer timer(strand_, limit);
     const auto first = co_await (upstream_.async_connect(endpoint, asio::redirect_error(asio::use_awaitable, error)) ||
                                  timer.async_wait(asio::use_awaitable));
     if (first.index() == 1) error = asio::error::timed_out;
@@ -283,12 +289,15 @@ awaitable<std::size_t> ProxyConnection::read_from_client(std::string& buffer, Cl
                                                          bool& timed_out) {
     std::error_code error;
     asio::steady_timer timer(strand_, until);
-    auto readable =
-        client_.async_wait(asio::socket_base::wait_read, asio::redirect_error(asio::use_awaitable, error));
-    const auto first = co_await (std::move(readable) || timer.async_wait(asio::use_awaitable));
-    timed_out = first.index() == 1;
-    if (timed_out || error) co_return 0;
-    co_return append_available(client_, buffer, error);
+    for (;;) {
+        auto readable =
+            client_.async_wait(asio::socket_base::wait_read, asio::redirect_error(asio::use_awaitable, error));
+        const auto first = co_await (std::move(readable) || timer.async_wait(asio::use_awaitable));
+        timed_out = first.index() == 1;
+        if (timed_out || error) co_return 0;
+        const std::size_t size = append_available(client_, buffer, error);
+        if (error != asio::error::would_block) co_return size;
+    }
 }
 
 awaitable<void> ProxyConnection::close_gently() {

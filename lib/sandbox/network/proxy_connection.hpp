@@ -71,7 +71,7 @@ class ProxyConnection : public std::enable_shared_from_this<ProxyConnection> {
     [[nodiscard]] bool all_has_arrived();
     awaitable<std::optional<DialFailure>> resolve(std::string name, std::vector<IpAddress>& addresses);
     awaitable<std::optional<DialFailure>> dial_addresses(Destination destination, std::vector<IpAddress> addresses);
-    awaitable<std::error_code> connect(IpAddress address, std::uint16_t port);
+    awaitable<std::error_code> connect(IpAddress address, std::uint16_t port, std::chrono::nanoseconds limit);
     awaitable<void> report(Destination destination, DomainVerdict verdict, std::string resolved);
 
     const std::shared_ptr<const ProxyContext> context_;

@@ -19,7 +19,9 @@ struct ProxyLimits {
     std::chrono::nanoseconds first_head = std::chrono::seconds{30};  ///< from the connection to its whole request
     std::chrono::nanoseconds next_head = std::chrono::seconds{120};  ///< from an answer to the whole next request
     std::chrono::nanoseconds resolve = std::chrono::seconds{30};
-    std::chrono::nanoseconds connect = std::chrono::seconds{10};  ///< for each address of a name
+    std::chrono::nanoseconds connect = std::chrono::seconds{10};  ///< for the last address of a name
+    /// For each address that has others behind it: those of a family that leads nowhere often come first.
+    std::chrono::nanoseconds connect_next = std::chrono::seconds{2};
     /// How often a client that has ended its stream is looked for: it may be waiting for an answer, or be gone.
     std::chrono::nanoseconds orphan_check = std::chrono::seconds{10};
     std::chrono::nanoseconds linger = std::chrono::seconds{2};    ///< for the client to take a refusal

@@ -16,11 +16,14 @@ struct Variable {
     Value value;
 };
 
-// Some programs know only one spelling of a name: curl takes http_proxy in lower case only.
+// Some programs know only one spelling of a name: curl takes http_proxy in lower case only. ALL_PROXY is the HTTP
+// proxy, through which any protocol can be tunnelled: Python's httpx, and what builds on it, does not even start
+// where that names a SOCKS proxy and the package for these is missing. FTP needs a second connection, and so SOCKS.
 constexpr std::array kVariables{
-    Variable{"HTTP_PROXY", Value::http},  Variable{"http_proxy", Value::http},   Variable{"HTTPS_PROXY", Value::http},
-    Variable{"https_proxy", Value::http}, Variable{"ALL_PROXY", Value::socks},   Variable{"all_proxy", Value::socks},
-    Variable{"NO_PROXY", Value::none},    Variable{"no_proxy", Value::none},
+    Variable{"HTTP_PROXY", Value::http},  Variable{"http_proxy", Value::http}, Variable{"HTTPS_PROXY", Value::http},
+    Variable{"https_proxy", Value::http}, Variable{"ALL_PROXY", Value::http},  Variable{"all_proxy", Value::http},
+    Variable{"FTP_PROXY", Value::socks},  Variable{"ftp_proxy", Value::socks}, Variable{"NO_PROXY", Value::none},
+    Variable{"no_proxy", Value::none},
 };
 
 constexpr std::array<std::string_view, 3> kOwnLoopback{"localhost", "127.0.0.1", "::1"};

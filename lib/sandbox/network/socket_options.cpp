@@ -13,6 +13,8 @@ using KeepAliveInterval = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_
 }  // namespace
 
 void set_options(asio::ip::tcp::socket& socket) {
+    // Readiness is told spuriously at times, and a read would then hold up the whole loop.
+    socket.non_blocking(true);
     std::error_code ignored;  // a socket that its peer has reset takes no options, and needs none
     socket.set_option(asio::ip::tcp::no_delay(true), ignored);
     socket.set_option(asio::socket_base::keep_alive(true), ignored);

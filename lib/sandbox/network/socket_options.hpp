@@ -4,7 +4,7 @@
 
 namespace sandpipe {
 
-/// Small writes go out at once; a peer that is gone without a word is found within two minutes.
+/// Nothing blocks; small writes go out at once; a peer that is gone without a word is found within two minutes.
 void set_options(asio::ip::tcp::socket& socket);
 
 /// The client is on this machine, and a queue that fits into the processor's cache is read from there: with those

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "sandbox/network/http_request.hpp"
+
 namespace sandpipe {
 namespace {
 
 constexpr std::size_t kVersion = 5;
+constexpr std::size_t kOldVersion = 4;
 constexpr char kNoAuthentication = 0;
 constexpr std::size_t kConnect = 1;
 constexpr std::size_t kHead = 4;  // VER CMD RSV ATYP
@@ -19,6 +22,14 @@ Host address_host(std::string_view text) {
     std::copy_n(text.begin(), bytes.size(), reinterpret_cast<char*>(bytes.data()));
     const IpAddress address(bytes);
     return {address.text(), address};
+}
+
+/// For a client of another protocol: a refusal that it understands, where there is one.
+std::string answer_to_other(std::size_t version) {
+    constexpr char kRejected = 91;  // "request rejected or failed", in SOCKS4
+    if (version == kOldVersion) return {'\0', kRejected, '\0', '\0', '\0', '\0', '\0', '\0'};
+    const bool is_method = version >= 'A' && version <= 'Z';
+    return is_method ? own_response({400, "this is a SOCKS5 proxy; HTTP has a port of its own"}, false, false) : "";
 }
 
 }  // namespace
@@ -40,7 +51,10 @@ Socks5Handshake::Step Socks5Handshake::on_input(std::string_view bytes) {
 
 /// VER NMETHODS METHODS
 Socks5Handshake::Step Socks5Handshake::on_greeting() {
-    if (has(1) && byte(0) != kVersion) return Step::refuse;  // no SOCKS5 client would understand an answer
+    if (has(1) && byte(0) != kVersion) {
+        output_ = answer_to_other(byte(0));
+        return Step::refuse;
+    }
     if (!has(2) || !has(2 + byte(1))) return Step::more;
     const std::string_view methods = std::string_view(input_).substr(2, byte(1));
     const bool known = methods.find(kNoAuthentication) != std::string_view::npos;

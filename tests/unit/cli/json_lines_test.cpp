@@ -136,6 +136,7 @@ TEST(JsonLines, TheEndOfAFinishedCommand) {
     result.wall = 4100us;
     result.max_rss = 1130496;
     result.denials.resize(1);
+    result.denials[0].folded = 499;
     const json end = end_of(result);
     EXPECT_EQ(end["event"], "end");
     EXPECT_EQ(end["status"], "exited");
@@ -148,7 +149,7 @@ TEST(JsonLines, TheEndOfAFinishedCommand) {
     EXPECT_EQ(end["stdout"], (json{{"bytes", 5}, {"kept", 5}, {"truncated", false}}));
     EXPECT_EQ(end["duration_ms"], 4.1);
     EXPECT_EQ(end["max_rss_bytes"], 1130496);
-    EXPECT_EQ(end["denials"], 1);
+    EXPECT_EQ(end["denials"], 500) << "with those that one of them stands for";
     EXPECT_EQ(end["denials_complete"], true);
     EXPECT_TRUE(end["limit_hit"].is_null());
     EXPECT_TRUE(end["start_failure"].is_null());

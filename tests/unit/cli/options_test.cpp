@@ -124,6 +124,30 @@ TEST(Options, ExactlyOneThingToRun) {
     EXPECT_NE(refused({"run", "--timeout", "1", "--timeout", "2", "--", "x"}), "accepted");
 }
 
+TEST(Options, RefusalsNameTheValueAndTheRemedy) {
+    struct Case {
+        Args args;
+        const char* text;
+    };
+    for (const Case& each : {
+             Case{{"run", "--timeout", "5", "--timeout", "6", "--", "x"}, "--timeout stands twice; keep one"},
+             Case{{"exec", "--timeout"}, "--timeout needs a value: SECONDS"},
+             Case{{"run", "-c"}, "-c needs a value: LINE"},
+             Case{{"run", "--json=1", "-c", "x"}, "--json takes no value, and not \"1\""},
+             Case{{"explain", "--bogus", "read", "x"}, "is no option of sandpipe explain; see sandpipe explain --help"},
+             Case{{"exec", "--allow-write", ".", "--", "x"}, "--allow-write is no option of sandpipe exec; sandpipe run has"},
+             Case{{"run", "--allow-writ", ".", "-c", "x"}, "; the nearest is --allow-write; see sandpipe run --help"},
+             Case{{"run", "-c", "echo a", "echo", "b"}, "\"echo\" is no option of sandpipe run; a program and its"},
+             Case{{"exec", "true"}, "\"true\" is no option of sandpipe exec; a program and its arguments"},
+         })
+        EXPECT_NE(refused(each.args).find(each.text), std::string::npos) << refused(each.args);
+}
+
+TEST(Options, AValueMayLookLikeAnOption) {
+    EXPECT_EQ(run({"run", "--allow-read", "--json", "-c", "--timeout"}).policy.allow_read, Args{"--json"});
+    EXPECT_EQ(run({"run", "-cecho", "--deny-read=--deny-read"}).shell_command, "echo");
+}
+
 TEST(Options, WhatIsNotSupportedYetSaysSo) {
     for (const std::string name : {"doctor", "mcp"}) {
         EXPECT_EQ(refused({name, "--json"}), "sandpipe " + name + " is not supported yet");
@@ -163,7 +187,9 @@ TEST(Options, TheFormOfTheAnswerIsKnownBeforeTheOptionsAre) {
     EXPECT_EQ(answer_form({"run", "--json"}).kind, AnswerKind::events);
     // What CLI11 takes for the same.
     EXPECT_TRUE(answer_form({"run", "--json=true"}).json && run({"run", "--json=true", "--", "p"}).process.json);
-    EXPECT_FALSE(answer_form({"run", "--json=5"}).json);
+    // A mistake of somebody who wants JSON.
+    EXPECT_TRUE(answer_form({"run", "--json=1"}).json);
+    EXPECT_FALSE(answer_form({"run", "--json=false"}).json);
     EXPECT_FALSE(answer_form({}).json);
 }
 

@@ -92,7 +92,8 @@ class SandboxedExecutorTest : public ::testing::Test {
                                                result.set_value(std::move(got));
                                            })));
         context_.restart();
-        while (!begun) context_.run_one_for(1s);
+        for (int i = 0; i < 20 && !begun; ++i) context_.run_one_for(1s);
+        EXPECT_TRUE(begun);
         signal.emit(type);
         context_.run_for(20s);
         return result.get_future().get();
@@ -311,7 +312,8 @@ TEST_F(SandboxedExecutorTest, ADestroyedContextTakesWaitingCommandsWithIt) {
     options_.sandbox = waiting;
     asio::co_spawn(*context, sandboxed_executor(options_)->exec(command("x")),
                    [](std::exception_ptr, BinaryExecResult) { FAIL() << "it ended"; });
-    while (!waiting->begun) context->run_one_for(1s);
+    for (int i = 0; i < 20 && !waiting->begun; ++i) context->run_one_for(1s);
+    EXPECT_TRUE(waiting->begun);
     context.reset();
     EXPECT_THAT(inner_->calls(), IsEmpty());
     EXPECT_EQ(waiting.use_count(), 2) << "something still holds the sandbox";

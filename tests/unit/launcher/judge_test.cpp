@@ -254,6 +254,9 @@ TEST(JudgeExecution, ProgramsAndWhatLoadersMap) {
     EXPECT_EQ(judge_map(rules, at("/w/evil.so", Kind::file), kLibrary), denied("allowExecute"));
     EXPECT_EQ(judge_map(rules, at("/w/tool", Kind::file), kLibrary), proceed());
     EXPECT_EQ(judge_map(rules, at("", Kind::file), kLibrary), denied("allowExecute"));
+    Site stream = at("/lib/libc.so.6", Kind::file);
+    stream.foreign = true;
+    EXPECT_EQ(judge_map(rules, stream, kLibrary), denied("allowExecute")) << "the command can write it";
 }
 
 // A session that may make /n/.git: what it makes must not be changed through a path that is exchanged in time.
@@ -308,6 +311,20 @@ TEST(JudgeMode, IsNeverLeftToTheKernel) {
     unlinked.foreign = true;
     EXPECT_EQ(judge_mode(own, unlinked, 0640).decision, Decision::deny);
     EXPECT_EQ(judge_mode(own, unlinked, 0640).error, EROFS);
+}
+
+TEST(JudgeAttribute, ClosesNoDirectoryAboveAProtectedPlace) {
+    const wire::AccessRules hooks{{{Access::allow_write, "/n", "", {}, false},
+                                   {Access::deny_write, "/n/r/.git/hooks", "hooks", {}, false}},
+                                  true};
+    EXPECT_EQ(judge_attribute(hooks, at("/n/r", Kind::directory), {}), perform()) << "it says nothing of rights";
+    EXPECT_EQ(judge_attribute(hooks, at("/n/r", Kind::directory), 0700), perform());
+    EXPECT_EQ(judge_attribute(hooks, at("/n/r", Kind::directory), 0300), denied("hooks"));
+    EXPECT_EQ(judge_attribute(hooks, at("/n/other", Kind::directory), 0), perform());
+    EXPECT_EQ(judge_attribute(hooks, at("/n/r/.git/hooks", Kind::directory), {}), denied("hooks"));
+    EXPECT_EQ(judge_attribute(hooks, at("/n/link", Kind::symlink), {}), perform()) << "the kernel has its reasons";
+    EXPECT_EQ(judge_attribute(hooks, at("/n/none", Kind::missing), {}).error, ENOENT);
+    EXPECT_EQ(judge_attribute(hooks, at("/m", Kind::file), {}).error, EROFS);
 }
 
 TEST(JudgeArrival, NoLinkStandsBeforeAGlob) {

@@ -80,6 +80,8 @@ TEST(KnownProbe, IsWhatProgramsDoUnasked) {
     EXPECT_TRUE(is_known_probe("mkdir", "/opt/x/__pycache__"));
     EXPECT_FALSE(is_known_probe("open", "/opt/my__pycache__/x"));
     EXPECT_FALSE(is_known_probe("open", "/opt/__pycache__x"));
+    EXPECT_TRUE(is_known_probe("open", "/proc/19/coredump_filter"));
+    EXPECT_FALSE(is_known_probe("open", "/proc/19/oom_score_adj"));
     EXPECT_TRUE(is_known_probe("connect", "/run/nscd/socket"));
     EXPECT_FALSE(is_known_probe("unlink", "/run/nscd/socket"));
     EXPECT_FALSE(is_known_probe("connect", "/run/docker.sock"));

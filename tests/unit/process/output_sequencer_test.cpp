@@ -33,6 +33,19 @@ std::string drain(OutputSequencer& sequencer, std::uint64_t first = 1) {
     return text;
 }
 
+TEST(OutputSequencer, TimeNeverGoesBack) {
+    OutputSequencer sequencer(StreamTag::out);
+    Denial earlier = denial("x");
+    earlier.time = 1ms;
+    sequencer.on_data(0, "ab", 3ms);
+    sequencer.on_denial(earlier, {2, 0});
+    sequencer.on_data(0, "c", 4ms);
+    (void)sequencer.pop();
+    EXPECT_EQ(std::get<Denial>(sequencer.pop()).time, 3ms);
+    EXPECT_EQ(std::get<OutputChunk>(sequencer.pop()).time, 4ms);
+    EXPECT_EQ(sequencer.denials().at(0).time, 3ms);
+}
+
 TEST(OutputSequencer, KeepsTheOrderOfArrival) {
     OutputSequencer sequencer(StreamTag::out);
     sequencer.on_data(0, "a", 1ms);

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <string>
 
-#include "process/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace sandpipe {
 namespace {

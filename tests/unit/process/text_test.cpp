@@ -82,5 +82,41 @@ TEST(LineSplitter, ALineOfManyChunksComesWhole) {
     EXPECT_EQ(lines(long_line + "\ntail", 4096), expected);
 }
 
+/// All texts of so many of these letters.
+std::vector<std::string> texts_of(const std::string& letters, std::size_t length) {
+    std::vector<std::string> texts{""};
+    for (std::size_t i = 0; i < length; ++i) {
+        std::vector<std::string> longer;
+        for (const std::string& text : texts)
+            for (const char letter : letters) longer.push_back(text + letter);
+        texts = std::move(longer);
+    }
+    return texts;
+}
+
+void expect_same_lines_by_every_size(const std::string& text, const LineOptions& options) {
+    const std::vector<Line> whole = lines(text, text.size() + 1, options);
+    std::string joined;
+    for (const Line& line : whole) {
+        ASSERT_LE(line.text.size(), options.max_length) << ::testing::PrintToString(text);
+        joined += line.text + (line.terminated ? std::string(1, options.delimiter) : "");
+    }
+    const bool loses_cr = options.delimiter == '\n' && text.find("\r\n") != std::string::npos;
+    ASSERT_TRUE(loses_cr || joined == text) << ::testing::PrintToString(text);
+    for (std::size_t size = 1; size < text.size(); ++size)
+        ASSERT_EQ(lines(text, size, options), whole) << ::testing::PrintToString(text) << " by " << size;
+}
+
+TEST(LineSplitter, EveryTextGivesTheSameLinesHoweverItIsCut) {
+    LineOptions options;
+    options.max_length = 2;
+    for (const char delimiter : {'\n', '\r', '\0'}) {
+        options.delimiter = delimiter;
+        const std::string letters{'a', '\r', delimiter == '\0' ? '\0' : '\n'};
+        for (std::size_t length = 0; length <= 7; ++length)
+            for (const std::string& text : texts_of(letters, length)) expect_same_lines_by_every_size(text, options);
+    }
+}
+
 }  // namespace
 }  // namespace sandpipe

@@ -513,6 +513,7 @@ TEST(Compile, OwnPlacesAreWritableAndNoRoots) {
     const CompiledPolicy small = compile(policy, "/w", "/home/u", FakePathFacts());
     ASSERT_EQ(mounts_at(small, "/tmp").size(), 1U);
     EXPECT_EQ(mounts_at(small, "/tmp")[0]->bytes, 4096U);
+    EXPECT_EQ(mounts_at(small, "/dev")[0]->bytes, 4096U) << "of /dev/shm";
     EXPECT_TRUE(warns_of(compile_lists({{"/tmp"}, {}, {}, {}}, FakePathFacts()), "TMPDIR"));
     EXPECT_FALSE(warns_of(compile_lists({{}, {}, {"/tmp"}, {}}, FakePathFacts()), "TMPDIR"));
 }

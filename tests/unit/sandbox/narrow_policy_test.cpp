@@ -23,7 +23,10 @@ class NarrowPolicy : public ::testing::Test {
     ~NarrowPolicy() override { std::filesystem::remove_all(root_); }
 
     [[nodiscard]] std::string workspace() const { return root_ + "/w"; }
-    [[nodiscard]] SandboxPolicy narrowed() const { return narrow_policy(wide, asked, workspace(), "/bin/sh"); }
+    [[nodiscard]] SandboxPolicy narrowed() const {
+        const CompiledPolicy compiled = compile(wide, workspace(), "/home/u", HostPathFacts(), "/bin/sh");
+        return narrow_policy({wide, compiled, "/home/u", "/bin/sh"}, asked);
+    }
     /// "" if it is none.
     [[nodiscard]] std::string conflict() const {
         try {

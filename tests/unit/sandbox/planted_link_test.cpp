@@ -85,5 +85,38 @@ TEST_F(PlantedLink, GrantsNoReadingNorExecutionNorSocket) {
                                                           HasSubstr("network.allowUnixSockets[0]")}));
 }
 
+TEST_F(PlantedLink, InsideItsTreeItLiftsNothingEither) {
+    facts_.file("/w/secret/key").file("/w/plain").link("/w/key", "secret/key").link("/w/also", "plain");
+    facts_.file("/w/run/sock").link("/w/now", "run");
+    policy_.filesystem.deny_read = {"secret"};
+    policy_.filesystem.allow_read = {"key", "also"};
+    policy_.network.allow_unix_sockets = {"now/sock"};
+    const CompiledPolicy result = compiled();
+    EXPECT_FALSE(result.plan.rules.read("/w/secret/key").allowed);
+    EXPECT_THAT(result.plan.unix_sockets, ElementsAre("/w/run/sock")) << "no command writes there";
+    EXPECT_THAT(result.warnings, ElementsAre(HasSubstr("so denyRead secret prevails; grant /w/secret/key by its")));
+    policy_.filesystem.allow_read.push_back("secret/key");
+    EXPECT_TRUE(compiled().plan.rules.read("/w/secret/key").allowed);
+    EXPECT_THAT(compiled().warnings, ::testing::IsEmpty()) << "it is granted by its own name as well";
+    policy_.filesystem.allow_write = {"."};
+    EXPECT_THAT(compiled().plan.unix_sockets, ::testing::IsEmpty());
+    policy_.network.allow_unix_sockets = {"run/sock"};
+    EXPECT_THAT(compiled().plan.unix_sockets, ElementsAre("/w/run/sock"));
+}
+
+TEST_F(PlantedLink, OfAWiderSessionIsOne) {
+    facts_.directory("/mnt/proj").link("/mnt/proj/key", "/etc/prog");
+    policy_.filesystem.allow_write = {"/mnt/proj"};
+    policy_.filesystem.deny_read = {"/etc"};
+    const CompiledPolicy wider = compiled();
+    policy_.filesystem.allow_write.clear();
+    policy_.filesystem.allow_read = {"/mnt/proj/key"};
+    const CompiledPolicy narrower = compile(policy_, "/w", "/home/u", facts_, {}, &wider);
+    EXPECT_FALSE(narrower.plan.rules.read("/etc/prog").allowed);
+    EXPECT_THAT(narrower.warnings, ElementsAre(HasSubstr("by the link /mnt/proj/key, which a command may have made")));
+    EXPECT_THAT(narrower.written, ElementsAre("/mnt/proj", "/w"));
+    EXPECT_TRUE(compiled().plan.rules.read("/etc/prog").allowed) << "without a wider session it is the host's own link";
+}
+
 }  // namespace
 }  // namespace sandpipe

@@ -99,6 +99,10 @@ TEST(PolicyJson, UnknownKeyIsNamedWithItsPlaceAndTheNearest) {
     }
 }
 
+TEST(PolicyJson, WhereNoKeyIsNearNoneIsGuessed) {
+    EXPECT_TRUE(mentions(complaint_of(R"({"env":{}})"), "env is not a known key; accepted here: "));
+}
+
 TEST(PolicyJson, WrongTypeNamesKeyFindingAndWhatIsAccepted) {
     struct Case {
         const char* file;

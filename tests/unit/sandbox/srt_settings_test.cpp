@@ -145,6 +145,12 @@ TEST(SrtSettings, WrongFilesAreNamed) {
     EXPECT_TRUE(
         mentions(refused(R"({"filesystem": {"denyRead": [""]}})"), "filesystem.denyRead[0] is empty"));
     EXPECT_TRUE(mentions(refused(R"({"credentials": {"files": ["x"]}})"), "credentials.files[0]"));
+    for (const char* mode : {"1", "null", "{}"}) {
+        const std::string file = R"({"credentials": {"files": [{"path": "x", "mode": )" + std::string(mode) + "}]}}";
+        EXPECT_TRUE(mentions(refused(file.c_str()), "credentials.files[0].mode is")) << mode;
+    }
+    EXPECT_TRUE(mentions(refused(R"({"git": {"safeDirectories": ["/a", "*"]}})"), "git.safeDirectories[1] is \"*\""));
+    EXPECT_TRUE(mentions(refused(R"({"bogus": 1})"), "bogus is not a known key; accepted here: credentials"));
     // Ours only: a file of theirs that has it was not made for them.
     EXPECT_TRUE(mentions(refused(R"({"filesystem": {"allowExecute": []}})"), "not a known key"));
 }

@@ -244,5 +244,38 @@ TEST(SpooledArtifact, ReadersSeeOneTextWhileItIsWritten) {
     EXPECT_EQ(artifact.head(text.size() + 1), text);
 }
 
+TEST(SpooledArtifact, SaysWhatWouldBeWrittenToAFile) {
+    SpooledArtifact artifact(with_quota(10, 30));
+    EXPECT_FALSE(artifact.would_write(10));
+    EXPECT_TRUE(artifact.would_write(11));
+    artifact.append("12345678901");
+    EXPECT_TRUE(artifact.would_write(1)) << "it is in a file";
+    artifact.append(std::string(20, 'x'));
+    EXPECT_FALSE(artifact.would_write(1)) << "nothing more is kept";
+}
+
+TEST(SpooledArtifact, GivenUpItKeepsWhatItHas) {
+    SpooledArtifact artifact(with_quota(10, 1000));
+    artifact.append("one\n");
+    artifact.give_up("its disk hangs");
+    artifact.append("two\n");
+    artifact.give_up("another reason");
+    const ArtifactFacts facts = artifact.facts();
+    EXPECT_EQ(artifact.head(100), "one\n");
+    EXPECT_EQ(facts.bytes, 8U);
+    EXPECT_EQ(facts.kept, 4U);
+    EXPECT_TRUE(facts.truncated);
+    EXPECT_EQ(facts.problem, "its disk hangs");
+}
+
+TEST(SpooledArtifact, AnotherHasTheSameOptionsAndNoText) {
+    SpooledArtifact first(with_quota(10, 20));
+    first.append("text");
+    const std::shared_ptr<SpooledArtifact> second = first.another();
+    EXPECT_EQ(second->facts().bytes, 0U);
+    second->append(std::string(30, 'x'));
+    EXPECT_EQ(second->facts().kept, 20U);
+}
+
 }  // namespace
 }  // namespace sandpipe

@@ -38,6 +38,11 @@ Transcript transcript_with(std::size_t limit, SpoolOptions spool = {}) {
             std::make_shared<SpooledArtifact>(spool)};
 }
 
+void take(Transcript& transcript, const OutputEvent& event) {
+    transcript.artifact()->append(transcript.take(event));
+    if (std::holds_alternative<Finished>(event)) transcript.artifact()->finish();
+}
+
 std::set<std::string> keys(const nlohmann::json& object) {
     std::set<std::string> names;
     for (const auto& entry : object.items()) names.insert(entry.key());
@@ -46,10 +51,10 @@ std::set<std::string> keys(const nlohmann::json& object) {
 
 TEST(Transcript, OutputThenASentence) {
     Transcript transcript = transcript_with(1000);
-    transcript.take(out("hello"));
+    take(transcript, out("hello"));
     EXPECT_EQ(transcript.artifact()->head(100), "hello") << "while it runs";
     EXPECT_FALSE(transcript.artifact()->facts().finished);
-    transcript.take(exited(0));
+    take(transcript, exited(0));
     const ToolResult result = transcript.result();
     EXPECT_FALSE(result.is_error);
     EXPECT_EQ(result.text, "hello\nThe command finished with exit code 0.");
@@ -68,10 +73,10 @@ TEST(Transcript, DenialsStandInTheirPlacesAndInTheSummary) {
     Finished end = exited(1);
     end.result.denials = {denied("/x\xff")};
     end.result.denials[0].folded = 2;
-    transcript.take(out("before"));
-    transcript.take(end.result.denials[0]);
-    transcript.take(out("after\n"));
-    transcript.take(end);
+    take(transcript, out("before"));
+    take(transcript, end.result.denials[0]);
+    take(transcript, out("after\n"));
+    take(transcript, end);
     const ToolResult result = transcript.result();
     EXPECT_TRUE(result.is_error);
     const std::string expected =
@@ -89,9 +94,9 @@ TEST(Transcript, WhatWeWriteIsRedactedAndWhatTheCommandWroteIsNot) {
     Transcript transcript = transcript_with(1000);
     Finished end = exited(1);
     end.result.denials = {denied("/home/ann/app/lock")};
-    transcript.take(out("/home/ann/app\n"));
-    transcript.take(end.result.denials[0]);
-    transcript.take(end);
+    take(transcript, out("/home/ann/app\n"));
+    take(transcript, end.result.denials[0]);
+    take(transcript, end);
     const ToolResult result = transcript.result();
     EXPECT_EQ(result.text.find("/home/ann/app\n[sandbox 0] denied: write ./lock (rule: r)\n"), 0U)
         << result.text;
@@ -101,8 +106,8 @@ TEST(Transcript, WhatWeWriteIsRedactedAndWhatTheCommandWroteIsNot) {
 
 TEST(Transcript, TheTextIsBoundedAndValidAndTheArtifactWhole) {
     Transcript transcript = transcript_with(100);
-    for (int i = 0; i < 1000; ++i) transcript.take(out("\xff\xff\xff\n"));
-    transcript.take(exited(0));
+    for (int i = 0; i < 1000; ++i) take(transcript, out("\xff\xff\xff\n"));
+    take(transcript, exited(0));
     const ToolResult result = transcript.result();
     EXPECT_LT(result.text.size(), 500U);
     EXPECT_NE(result.text.find("[sandbox 0] left out here: 3904 bytes, 976 lines\n"), std::string::npos)
@@ -118,10 +123,10 @@ TEST(Transcript, ADenialInTheMiddleIsNotLost) {
     Transcript transcript = transcript_with(100);
     Finished end = exited(1);
     end.result.denials = {denied("/x")};
-    for (int i = 0; i < 100; ++i) transcript.take(out("a line\n"));
-    transcript.take(end.result.denials[0]);
-    for (int i = 0; i < 100; ++i) transcript.take(out("a line\n"));
-    transcript.take(end);
+    for (int i = 0; i < 100; ++i) take(transcript, out("a line\n"));
+    take(transcript, end.result.denials[0]);
+    for (int i = 0; i < 100; ++i) take(transcript, out("a line\n"));
+    take(transcript, end);
     const std::string text = transcript.result().text;
     EXPECT_NE(
         text.find(
@@ -134,8 +139,8 @@ TEST(Transcript, ATruncatedArtifactIsSaid) {
     SpoolOptions spool;
     spool.quota_bytes = 3;
     Transcript transcript = transcript_with(1000, spool);
-    transcript.take(out("hello"));
-    transcript.take(exited(0));
+    take(transcript, out("hello"));
+    take(transcript, exited(0));
     const ToolResult result = transcript.result();
     EXPECT_NE(result.text.find("hello\n"), std::string::npos);
     EXPECT_NE(result.text.find("3 bytes were kept: the quota of 3 bytes is reached."), std::string::npos);
@@ -171,7 +176,7 @@ TEST(Transcript, EverySummaryHasEveryField) {
         Finished end = exited(1);
         end.result.status = status;
         end.result.limit_hit = "pids";
-        transcript.take(end);
+        take(transcript, end);
         EXPECT_EQ(keys(transcript.result().summary), fields);
     }
 }

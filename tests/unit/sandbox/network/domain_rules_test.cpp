@@ -306,7 +306,7 @@ TEST(DomainRules, WrongEntriesAreNamed) {
          "punycode"},
         {"127.1", "number"},
         {"0x7f.1", "number"},
-        {"10.0.0.0/8", "path"},
+        {"10.0.0.0/8", "range of addresses"},
         {"*.1.2.3", "number"},
         {"*.1.2.3.4", "no name"},
         {"[::1", "brack"},

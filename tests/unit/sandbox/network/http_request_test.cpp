@@ -44,6 +44,7 @@ TEST(HttpRequest, ATunnelNamesHostAndPort) {
     EXPECT_FALSE(accepted("CONNECT a.b:443 HTTP/1.0\r\n\r\n").keeps_alive);
     EXPECT_FALSE(accepted("CONNECT a.b:443 HTTP/1.1\r\nConnection: close\r\n\r\n").keeps_alive);
     EXPECT_EQ(accepted("CONNECT a.b:443 HTTP/1.1\r\nContent-Length: 0\r\n\r\n").destination.port, 443);
+    EXPECT_THAT(refused("CONNECT http://a.b:443 HTTP/1.1\r\n\r\n"), HasSubstr("is a URL; it must be HOST:PORT"));
 }
 
 TEST(HttpRequest, AForwardedHeadHasTheOriginsForm) {
@@ -71,6 +72,42 @@ TEST(HttpRequest, PathsAreMadeWhereThereIsNone) {
     EXPECT_EQ(line("OPTIONS http://a.b"), "OPTIONS * HTTP/1.1\r\nHost: a.b\r\n");
     EXPECT_EQ(line("OPTIONS http://a.b/"), "OPTIONS / HTTP/1.1\r\nHost: a.b\r\n");
     EXPECT_EQ(line("M-SEARCH http://a.b/x"), "M-SEARCH /x HTTP/1.1\r\nHost: a.b\r\n");
+}
+
+TEST(HttpRequest, MethodsThatTheParserDoesNotKnowPassToo) {
+    for (const std::string method : {"QUERY", "FROB", "brew", "GETS", "x-1!", "PRI"}) {
+        const HttpRequest request =
+            accepted(method + " http://a.b/p HTTP/1.1\r\n" + kHost + "Content-Length: 3\r\n\r\n");
+        EXPECT_EQ(request.head,
+                  method + " /p HTTP/1.1\r\nHost: a.b\r\nContent-Length: 3\r\nConnection: close\r\n\r\n");
+        EXPECT_FALSE(request.message->complete());
+        EXPECT_EQ(request.message->read_body("123GET"), 3U);
+    }
+    // None of them is CONNECT by another name, or gets around what is asked of a head.
+    EXPECT_THAT(refused("connect a.b:443 HTTP/1.1\r\n" + kHost + "\r\n"), Not("accepted"));
+    EXPECT_THAT(refused("Connect a.b:443 HTTP/1.1\r\n" + kHost + "\r\n"), Not("accepted"));
+    EXPECT_THAT(refused("FROB /p HTTP/1.1\r\n" + kHost + "\r\n"), HasSubstr("this is a proxy"));
+    EXPECT_THAT(refused("FROB http://a.b/ HTTP/1.1\r\n\r\n"), HasSubstr("Host is missing"));
+    EXPECT_THAT(refused("FR(OB http://a.b/ HTTP/1.1\r\n" + kHost + "\r\n"), HasSubstr("the method is no token"));
+    EXPECT_THAT(
+        refused("FROB http://a.b/ HTTP/1.1\r\n" + kHost + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"),
+        Not("accepted"));
+}
+
+TEST(HttpRequest, WhatCannotBecomeARequestIsKnownByItsBeginning) {
+    for (const std::string begins : {"", "\r", "G", "GET", "GET http://a.b/ HTTP/1", "CONNECT a.b:1 HTTP/1.1\r",
+                                     "GET http://a.b/ HTTP/1.1\r\nHost", "FROB x HTTP/1.0\r\n"})
+        EXPECT_EQ(wrong_beginning(begins), "") << begins;
+    EXPECT_THAT(wrong_beginning("\x16\x03"), HasSubstr("without TLS"));
+    EXPECT_THAT(wrong_beginning("\x05\x01"), HasSubstr("SOCKS5 has a port of its own"));
+    EXPECT_THAT(wrong_beginning("\x04\x01"), HasSubstr("SOCKS5 has a port of its own"));
+    EXPECT_THAT(wrong_beginning(std::string(1, '\0')), HasSubstr("no HTTP request"));
+    EXPECT_THAT(wrong_beginning(" GET"), HasSubstr("no HTTP request"));
+    EXPECT_THAT(wrong_beginning("\n"), HasSubstr("no HTTP request"));
+    EXPECT_THAT(wrong_beginning("GET http://a.b/\r\n"), HasSubstr("not METHOD TARGET VERSION"));
+    EXPECT_THAT(wrong_beginning("hello\r\n"), HasSubstr("not METHOD TARGET VERSION"));
+    EXPECT_THAT(wrong_beginning("GET http://a.b/ HTTP/1.1\n"), HasSubstr("CR LF"));
+    EXPECT_THAT(wrong_beginning("PRI * HTTP/2.0\r\n"), HasSubstr("not HTTP/1.0 or HTTP/1.1"));
 }
 
 TEST(HttpRequest, KeepsTheClientsVersion) {
@@ -145,7 +182,7 @@ TEST(HttpRequest, WhatTwoProgramsCouldReadDifferentlyIsRefused) {
         {"GET http://a.b/ HTTP/11\r\n" + kHost + "\r\n", ""},
         {"GET http://a.b/ http/1.1\r\n" + kHost + "\r\n", ""},
         {"PRI * HTTP/2.0\r\n\r\n", ""},
-        {"BREW http://a.b/ HTTP/1.1\r\n" + kHost + "\r\n", "method"},
+        {"heaD http://a.b/ HTTP/1.1\r\n" + kHost + "\r\n", "method"},
         {"get http://a.b/ HTTP/1.1\r\n" + kHost + "\r\n", "method"},
         {"\r\nGET http://a.b/ HTTP/1.1\r\n" + kHost + "\r\n", "empty line"},
         {get + "\r\nX", ""},

@@ -22,13 +22,13 @@ TEST(ProxyVariables, EverySpellingAndNothingElseOfTheCallers) {
     const std::vector<std::string> env = block({"a.b"});
     for (const char* entry :
          {"HTTP_PROXY=http://127.0.0.1:3128", "http_proxy=http://127.0.0.1:3128", "HTTPS_PROXY=http://127.0.0.1:3128",
-          "https_proxy=http://127.0.0.1:3128", "ALL_PROXY=socks5h://127.0.0.1:1080",
-          "all_proxy=socks5h://127.0.0.1:1080", "NO_PROXY=localhost,127.0.0.1,::1", "no_proxy=localhost,127.0.0.1,::1",
-          "NODE_USE_ENV_PROXY=1", "A=b",
+          "https_proxy=http://127.0.0.1:3128", "ALL_PROXY=http://127.0.0.1:3128", "all_proxy=http://127.0.0.1:3128",
+          "FTP_PROXY=socks5h://127.0.0.1:1080", "ftp_proxy=socks5h://127.0.0.1:1080",
+          "NO_PROXY=localhost,127.0.0.1,::1", "no_proxy=localhost,127.0.0.1,::1", "NODE_USE_ENV_PROXY=1", "A=b",
           "GIT_SSH_COMMAND=ssh -o ProxyCommand='/dev/sandpipe/launcher connect %h %p'"})
         EXPECT_THAT(env, Contains(entry));
-    EXPECT_EQ(env.size(), 11U);
-    EXPECT_EQ(block({"a.b"}, false).size(), 10U) << "no relay, no command of it";
+    EXPECT_EQ(env.size(), 13U);
+    EXPECT_EQ(block({"a.b"}, false).size(), 12U) << "no relay, no command of it";
 }
 
 TEST(ProxyVariables, WhatIsGrantedOfTheHostsLoopbackGoesThroughTheProxy) {

@@ -1,5 +1,6 @@
 #include "sandbox/network/socks5.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -79,10 +80,11 @@ TEST(Socks5, RefusalsHaveTheirCode) {
     };
     const auto refused = [](SocksReply reply) { return kWelcome + socks_reply(reply); };
     const std::vector<Case> cases{
-        {bytes({4, 1, 0, 80, 127, 0, 0, 1, 0}), ""},             // SOCKS4
-        {"GET / HTTP/1.1\r\n", ""},                              // another protocol
-        {bytes({5, 1, 2}), bytes({5, 255})},                     // only user and password
-        {bytes({5, 0}), bytes({5, 255})},                        // no method at all
+        {bytes({4, 1, 0, 80, 127, 0, 0, 1, 0}), bytes({0, 91, 0, 0, 0, 0, 0, 0})},        // SOCKS4
+        {bytes({4, 1, 0, 80, 0, 0, 0, 1, 0}) + "a.b", bytes({0, 91, 0, 0, 0, 0, 0, 0})},  // SOCKS4a
+        {bytes({0x16, 3, 1}), ""},                                                        // TLS
+        {bytes({5, 1, 2}), bytes({5, 255})},                                              // only user and password
+        {bytes({5, 0}), bytes({5, 255})},                                                 // no method at all
         {kGreeting + bytes({4, 1, 0, 1, 0}), refused(SocksReply::general_failure)},
         {kGreeting + bytes({5, 2, 0, 1, 0}), refused(SocksReply::command_not_supported)},  // BIND
         {kGreeting + bytes({5, 3, 0, 1, 0}), refused(SocksReply::command_not_supported)},  // UDP
@@ -100,6 +102,14 @@ TEST(Socks5, RefusalsHaveTheirCode) {
             EXPECT_EQ(result.step, Step::refuse) << quoted_text(c.input);
             EXPECT_EQ(result.output, c.output) << quoted_text(c.input);
         }
+}
+
+TEST(Socks5, AnHttpClientIsTold) {
+    const Talk result = talk("GET http://a.b/ HTTP/1.1\r\n", 1);
+    EXPECT_EQ(result.step, Step::refuse);
+    EXPECT_THAT(result.output, ::testing::StartsWith("HTTP/1.1 400 Bad Request\r\n"));
+    EXPECT_THAT(result.output,
+                ::testing::EndsWith("\r\n\r\nsandpipe: this is a SOCKS5 proxy; HTTP has a port of its own\n"));
 }
 
 TEST(Socks5, OffersAmongOthersAreTaken) {

@@ -16,11 +16,15 @@ void append_escaped_bytes(std::string& text, std::string_view bytes) {
     }
 }
 
+// Of a longer text these many bytes at its beginning, which names the key, and at its end, which names the remedy.
+constexpr std::size_t kHead = 900;
+constexpr std::size_t kTail = 300;
+
 // Characters that could end a line, move the cursor or reorder what stands beside them on a screen.
 bool is_deceptive(std::string_view character) {
     if (character.size() == 1) {
         const auto byte = static_cast<unsigned char>(character[0]);
-        return byte < 0x20 || byte == 0x7F || byte == '\\';
+        return byte < 0x20 || byte == 0x7F;
     }
     if (character[0] == '\xC2') return static_cast<unsigned char>(character[1]) < 0xA0;  // C1 controls
     constexpr std::array<std::string_view, 15> kOthers{
@@ -30,14 +34,13 @@ bool is_deceptive(std::string_view character) {
     return std::find(kOthers.begin(), kOthers.end(), character) != kOthers.end();
 }
 
-}  // namespace
-
-std::string escaped(std::string_view bytes) {
+std::string escape(std::string_view bytes, bool backslashes) {
     std::string text;
     while (!bytes.empty()) {
         const Utf8Unit unit = utf8_unit(bytes);
         const std::string_view character = bytes.substr(0, unit.length);
-        if (unit.kind != Utf8::valid || is_deceptive(character)) {
+        const bool deceptive = is_deceptive(character) || (backslashes && character == "\\");
+        if (unit.kind != Utf8::valid || deceptive) {
             append_escaped_bytes(text, character);
         } else {
             text += character;
@@ -45,6 +48,20 @@ std::string escaped(std::string_view bytes) {
         bytes.remove_prefix(unit.length);
     }
     return text;
+}
+
+}  // namespace
+
+std::string escaped(std::string_view bytes) { return escape(bytes, true); }
+
+std::string one_line(std::string_view text) {
+    if (text.size() <= kHead + kTail) return escape(text, false);
+    std::string_view head = text.substr(0, kHead);
+    head.remove_suffix(incomplete_utf8_tail(head));
+    std::string_view tail = text.substr(text.size() - kTail);
+    while (!tail.empty() && (static_cast<unsigned char>(tail.front()) & 0xC0U) == 0x80U) tail.remove_prefix(1);
+    const std::size_t left_out = text.size() - head.size() - tail.size();
+    return escape(head, false) + " ...(" + std::to_string(left_out) + " bytes)... " + escape(tail, false);
 }
 
 }  // namespace sandpipe::detail

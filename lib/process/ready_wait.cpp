@@ -1,0 +1,60 @@
+#include "ready_wait.hpp"
+
+#include <asio/bind_executor.hpp>
+#include <asio/posix/stream_descriptor.hpp>
+
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "process/adopt.hpp"
+#include "process/timed_wait.hpp"
+
+namespace sandpipe::detail {
+namespace {
+
+class ReadyWait final : public TimedWait<bool> {
+  public:
+    ReadyWait(const asio::any_io_executor& executor, unique_fd fd, std::function<bool(int)> reached)
+        : TimedWait(executor), reached_(std::move(reached)), fd_(strand()) {
+        if (const std::error_code error = adopt(fd_, fd)) throw std::system_error(error, "epoll");
+    }
+
+  private:
+    void begin() override {
+        auto self = std::static_pointer_cast<ReadyWait>(shared_from_this());
+        fd_.async_wait(asio::posix::descriptor_base::wait_read,
+                       asio::bind_executor(strand(), [self](const std::error_code& error) {
+                           if (!error) self->look();
+                       }));
+    }
+
+    void look() {
+        if (!fd_.is_open()) return;  // nobody waits any more
+        if (reached_(fd_.native_handle()))
+            finish(true);
+        else
+            begin();
+    }
+
+    void end(bool) override {
+        std::error_code ignored;  // closing shows no error that matters here
+        fd_.close(ignored);
+    }
+
+    const std::function<bool(int)> reached_;
+    asio::posix::stream_descriptor fd_;
+};
+
+}  // namespace
+
+awaitable<bool> wait_until_ready(asio::any_io_executor executor, unique_fd fd, std::function<bool(int)> reached,
+                                 std::chrono::nanoseconds limit) {
+    const std::shared_ptr<TimedWait<bool>> wait =
+        std::make_shared<ReadyWait>(executor, std::move(fd), std::move(reached));
+    const std::optional<bool> in_time = co_await TimedWait<bool>::run(wait, limit);
+    co_return in_time.has_value();
+}
+
+}  // namespace sandpipe::detail
