@@ -95,7 +95,7 @@ class Retreat {
     /// To `back`, if possible: to that very name at best.
     [[nodiscard]] bool run(const Spot* back) {
         if (is_well()) return true;
-        if (back) move_to(entry_of(back->directory, back->name, back->place));
+        if (back) move_to(entry_of(back->directory, back->name, back->place), RENAME_NOREPLACE);
         for (int i = 0; i < kOtherNames; ++i) {
             if (back && !is_well()) move_to(fresh_name(back->directory, back->name));
             if (!is_well()) move_to(fresh_name(here_.directory, here_.name));
@@ -112,10 +112,11 @@ class Retreat {
     static Spot fresh_name(const unique_fd& directory, const std::string& name) {
         return entry_of(directory, other_name(name), {});
     }
-    void move_to(Spot next) {
+    /// Not every file system knows of flags.
+    void move_to(Spot next, unsigned flags = 0) {
         if (!next.directory || next.name.empty()) return;
         if (judge_at(rules_, here_, from_, place_now(next)).decision != Decision::perform) return;
-        if (rename_between(here_, next, next.name, RENAME_NOREPLACE) == 0) here_ = std::move(next);
+        if (rename_between(here_, next, next.name, flags) == 0) here_ = std::move(next);
     }
     /// Out of whatever is denied as a whole, or of what a name of any kind may not stand in.
     bool move_up() {
