@@ -36,8 +36,8 @@ struct Identity {
 [[nodiscard]] Identity identity_of(const Spot& spot);
 [[nodiscard]] Identity identity_of(int object);
 
-/// The judgement of what stands at `spot` now, as something that came there from `from`: `perform` if it may, or nothing
-/// does. `place`: where that is now.
+/// The judgement of what stands at `spot` now, as something that came there from `from`: `perform` if it may, or if
+/// nothing does. `place`: where that is now.
 [[nodiscard]] Judgement judge_arrived(const wire::AccessRules& rules, const Spot& spot, std::string_view from,
                                       std::string& place);
 

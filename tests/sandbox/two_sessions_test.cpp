@@ -55,7 +55,8 @@ TEST_F(TwoSessions, BringNothingAboutTogether) {
 
 /// The same programs where nothing is forbidden.
 TEST_F(TwoSessions, BringItAboutWhereItIsAllowed) {
-    for (const Halves& halves : kHalves) EXPECT_NE(race(writable(), halves).find("WON\n"), std::string::npos) << halves.one;
+    for (const Halves& halves : kHalves)
+        EXPECT_NE(race(writable(), halves).find("WON\n"), std::string::npos) << halves.one;
 }
 
 }  // namespace
