@@ -73,7 +73,8 @@ void move_directory() {
 }
 void clear_directory() {
     ::rmdir("m");
-    if (exists("b/n")) ::rename("b/n", ("trash" + std::to_string(::getpid())).c_str());
+    static int number = 0;  // what is in the way has something in it
+    if (exists("b/n")) ::rename("b/n", ("away" + std::to_string(++number)).c_str());
 }
 
 void take_away() {
