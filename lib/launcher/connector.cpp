@@ -34,11 +34,24 @@ bool is_limited(int socket) {
 
 int Connector::connect(Request request) {
     const int socket = request.socket.get();
-    if (!may_block(socket)) return ::connect(socket, request.address.data(), request.address.size) < 0 ? -errno : 0;
+    if (!may_block(socket)) {
+        const int error = ::connect(socket, request.address.data(), request.address.size) < 0 ? -errno : 0;
+        return settle(request, error, error == 0);
+    }
     const auto kept = std::make_shared<Request>(std::move(request));
     const int error = calls_.start(
         {kept->cookie, kept->thread, SYS_connect, {socket, sys::word(kept->address.data()), kept->address.size}, kept});
     return error < 0 ? error : kLater;
+}
+
+/// The socket is the caller's, and may be in use already: it cannot be unmade, only cut off.
+int Connector::settle(const Request& request, int error, bool connected) {
+    const int wrong = connected && request.check ? request.check() : 0;
+    if (wrong == 0) return error;
+    ::shutdown(request.socket.get(), SHUT_RDWR);
+    const sockaddr nobody{AF_UNSPEC, {}};
+    if (!may_block(request.socket.get())) (void)::connect(request.socket.get(), &nobody, sizeof nobody);
+    return wrong;
 }
 
 bool Connector::on_child(pid_t pid, const Done& done) {
@@ -46,7 +59,8 @@ bool Connector::on_child(pid_t pid, const Done& done) {
     if (!ended) return false;
     const bool restarts = ended->value == -BlockingCalls::kRestart;
     const auto& request = *static_cast<const Request*>(ended->call.kept.get());
-    done(ended->call.cookie, restarts && is_limited(request.socket.get()) ? -EINTR : ended->value);
+    const int error = restarts && is_limited(request.socket.get()) ? -EINTR : ended->value;
+    done(ended->call.cookie, settle(request, error, error == 0 || ended->unknown));
     return true;
 }
 

@@ -22,6 +22,7 @@ class Connector {
         unique_fd socket;
         unique_fd target;
         SocketAddress address;
+        std::function<int()> check = nullptr;  ///< once it is connected: 0, or the -errno with which it is cut off
     };
     static constexpr int kLater = 1;
     /// 0 or -errno as connect(2), or kLater: `on_child` tells.
@@ -37,6 +38,8 @@ class Connector {
     }
 
   private:
+    static int settle(const Request& request, int error, bool connected);
+
     BlockingCalls calls_;
 };
 

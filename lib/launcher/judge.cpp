@@ -57,37 +57,12 @@ Judgement judge_departure(const wire::AccessRules& rules, const Site& site) {
     return below.empty() ? kPerform : protects(*below.front());
 }
 
-/// What comes to a place with something new: nothing, or what a moved directory has in it.
-struct Load {
-    BringsAlong brings = [](std::string_view) { return false; };
-    BringsMatch matches = [](const wire::AccessRule&, std::string_view) { return false; };
-    std::string_view from;  // where it was until now
-};
-
 /// "**/NAME" matches a name wherever it stands below its place, so what comes from there brings nothing new.
 bool matched_before(const wire::AccessRule& rule, std::string_view from) {
     constexpr std::string_view kAnywhere = "**/";
     const bool anywhere =
         rule.glob.starts_with(kAnywhere) && rule.glob.find('/', kAnywhere.size()) == std::string::npos;
     return anywhere && wire::holds(rule.place, from);
-}
-
-/// Something of this kind comes to `site` and may not bring anything to a protected place below it.
-Judgement judge_arrival(const wire::AccessRules& rules, const Site& site, Kind kind, const Load& load) {
-    const std::string_view place = site.place;
-    Judgement judgement = judge_entry(rules, site);
-    if (denies(judgement) || (kind != Kind::directory && kind != Kind::symlink)) return judgement;
-    for (const wire::AccessRule* rule : rules.protected_below(place))
-        if (kind == Kind::symlink || load.brings(wire::relative_to(place, rule->place)))
-            return protects(*rule);
-    // No glob looks through links, but what stands before it is a name like any other.
-    if (kind == Kind::symlink) {
-        const wire::AccessRule* glob = rules.denying_glob_at(place);
-        return glob ? protects(*glob) : kPerform;
-    }
-    for (const wire::AccessRule* rule : rules.globs_below(place))
-        if (!matched_before(*rule, load.from) && load.matches(*rule, place)) return protects(*rule);
-    return kPerform;
 }
 
 /// Nothing is there to be changed. Where that is denied the kernel is not left to find out: by then another session, or
@@ -187,6 +162,23 @@ Judgement judge_map(const wire::AccessRules& rules, const Site& site, bool is_pr
     if (site.foreign) return {Decision::deny, EACCES, "allowExecute"};
     const bool is_library = !is_program && site.place.starts_with('/') && !rules.write(site.place).allowed;
     return is_library ? kProceed : judge_execute(rules, site);
+}
+
+Judgement judge_arrival(const wire::AccessRules& rules, const Site& site, Kind kind, const Load& load) {
+    const std::string_view place = site.place;
+    Judgement judgement = judge_entry(rules, site);
+    if (denies(judgement) || (kind != Kind::directory && kind != Kind::symlink)) return judgement;
+    for (const wire::AccessRule* rule : rules.protected_below(place))
+        if (kind == Kind::symlink || load.brings(wire::relative_to(place, rule->place)))
+            return protects(*rule);
+    // No glob looks through links, but what stands before it is a name like any other.
+    if (kind == Kind::symlink) {
+        const wire::AccessRule* glob = rules.denying_glob_at(place);
+        return glob ? protects(*glob) : kPerform;
+    }
+    for (const wire::AccessRule* rule : rules.globs_below(place))
+        if (!matched_before(*rule, load.from) && load.matches(*rule, place)) return protects(*rule);
+    return kPerform;
 }
 
 Judgement judge_make(const wire::AccessRules& rules, Kind made, const Site& site) {

@@ -44,6 +44,13 @@ using BringsAlong = std::function<bool(std::string_view tail)>;
 /// matches.
 using BringsMatch = std::function<bool(const wire::AccessRule& rule, std::string_view place)>;
 
+/// What comes to a place with something new: nothing, or what a moved directory has in it.
+struct Load {
+    BringsAlong brings = [](std::string_view) { return false; };
+    BringsMatch matches = [](const wire::AccessRule&, std::string_view) { return false; };
+    std::string_view from;  ///< where it was until now
+};
+
 /// Whether open flags ask for anything but reading what exists; the same condition as in the filter.
 [[nodiscard]] bool asks_to_write(std::uint64_t flags) noexcept;
 /// Whether these flags mean something to renameat2(2) as it is now: what later kernels may add is not judged here.
@@ -66,6 +73,8 @@ using BringsMatch = std::function<bool(const wire::AccessRule& rule, std::string
 /// A file is mapped to be executed. `is_program`: it is made to be started, so that a loader would start what
 /// only execve may. What a command can write, or nobody can name, is no library; what is foreign is nothing to execute.
 [[nodiscard]] Judgement judge_map(const wire::AccessRules& rules, const Site& site, bool is_program);
+/// Something of this kind comes to `site`, and may not bring anything to a protected place below it.
+[[nodiscard]] Judgement judge_arrival(const wire::AccessRules& rules, const Site& site, Kind kind, const Load& load);
 /// mkdir and mknod; symlink with `Kind::symlink`, which may not stand above a protected place either: it
 /// would lead to a copy of it somewhere else.
 [[nodiscard]] Judgement judge_make(const wire::AccessRules& rules, Kind made, const Site& site);

@@ -58,7 +58,7 @@ class Attempt {
     int make_at(const Spot& spot);
     int find_link_source(Spot& spot);
     void take_back_if_moved(Answer& answer, const Spot& spot, Kind made, const Identity& identity) const;
-    void take_back_if_moved(Answer& answer, Rename rename, const Spot& from, const Spot& to) const;
+    void take_back_if_moved(Answer& answer, const Spot& from, const Spot& to) const;
 
     const wire::AccessRules& rules_;
     NewRepositories& repositories_;

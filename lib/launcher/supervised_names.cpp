@@ -94,7 +94,7 @@ Answer Attempt::rename() {
         return result_of(::renameat2(from.directory.get(), from.last().c_str(), to.directory.get(),
                                      to.last().c_str(), flags));
     });
-    if (!initial) take_back_if_moved(answer, std::move(rename), from, to);
+    if (!initial) take_back_if_moved(answer, from, to);
     answer.made = std::move(to);
     return answer;
 }
@@ -116,11 +116,11 @@ Answer Attempt::link() {
     if (const int error = Resolver(caller_).find_entry(call_.second_directory, call_.second_path, to);
         error < 0)
         return unreachable(from, to, error);
+    // Its name may be another's by now.
+    const OwnDescriptor judged(from.object.get());
     Answer answer = settle(judge_link(rules_, from.site(), to.site()), from, to, [&] {
-        const bool by_name = from.directory && !(call_.flags & AT_SYMLINK_FOLLOW);
-        const std::string source = by_name ? from.last() : OwnDescriptor(from.object.get()).path();
-        return result_of(::linkat(from.directory.get(), source.c_str(), to.directory.get(), to.last().c_str(),
-                                  by_name ? 0 : AT_SYMLINK_FOLLOW));
+        return result_of(
+            ::linkat(AT_FDCWD, judged.path(), to.directory.get(), to.last().c_str(), AT_SYMLINK_FOLLOW));
     });
     take_back_if_moved(answer, to, from.kind, identity_of(from.object.get()));
     answer.made = std::move(to);

@@ -101,6 +101,16 @@ std::string reason_without_route(std::uint16_t port, bool has_proxies) {
     return reason;
 }
 
+/// Another session may have given the socket this name for a moment. Where it has been taken back by now nobody talks
+/// to it.
+int still_at(int target, const std::string& place) {
+    struct stat opened {}, named {};
+    const bool same = place_of(target) == place && ::fstat(target, &opened) == 0 &&
+                      ::lstat(place.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
+                      opened.st_ino == named.st_ino;
+    return same ? 0 : -ECONNREFUSED;
+}
+
 /// Whether this process, too, finds an entry of `directory` by `path`.
 bool leads_into(int start, std::string_view path, int directory) {
     const std::string above = split_path(path).directory;
@@ -190,6 +200,9 @@ SocketAnswer SocketSupervisor::connect_unix(const Caller& caller, Connector::Req
     answer.resolved = spot.place;
     answer.judgement = judge_peer(spot);
     if (!unix_address(OwnDescriptor(spot.object.get()).path(), request.address)) return refused(-ENAMETOOLONG);
+    // What is the session's own is known by its inode, what is the host's by the place of its name alone.
+    const bool by_name = !registry_.contains(spot.object.get());
+    if (by_name) request.check = [target = spot.object.get(), place = spot.place] { return still_at(target, place); };
     request.target = std::move(spot.object);
     return carry_out(std::move(answer), std::move(request), still_waiting);
 }

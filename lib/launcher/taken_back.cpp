@@ -9,15 +9,21 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <utility>
 
 #include "launcher/deep_place.hpp"
 #include "launcher/own_descriptor.hpp"
+#include "launcher/supervised_place.hpp"
+#include "launcher/tree_search.hpp"
 
 namespace sandpipe::launcher {
 namespace {
 
 constexpr std::size_t kLongestStem = 200;  // of a name, whose end is added
 constexpr int kOtherNames = 4;
+constexpr int kMostLevels = 64;
+// Something may come to the old name, too.
+constexpr unsigned kAlsoFrom = RENAME_EXCHANGE | RENAME_WHITEOUT;
 
 int result_of(int value) { return value < 0 ? -errno : 0; }
 
@@ -52,25 +58,84 @@ int rename_between(const Spot& from, const Spot& to, const std::string& name, un
     });
 }
 
-/// To another name in the directory of `to`, which may be its own.
-bool put_aside(const Spot& entry, const Spot& to) {
-    for (int i = 0; i < kOtherNames; ++i) {
-        const std::string name = other_name(to.name);
-        if (!name.empty() && rename_between(entry, to, name, 0) == 0) return true;
+Spot entry_of(const unique_fd& directory, std::string name, const std::string& place) {
+    Spot entry;
+    entry.directory = unique_fd(::fcntl(directory.get(), F_DUPFD_CLOEXEC, 3));
+    entry.name = std::move(name);
+    entry.place = place;
+    return entry;
+}
+
+/// What cannot be looked at may be anything, as a directory may.
+Kind kind_now(const Spot& spot) {
+    unique_fd object;
+    Kind kind = Kind::missing;
+    const int error = open_handle(spot.directory.get(), spot.name.c_str(), O_NOFOLLOW, object);
+    if (error == -ENOENT) return Kind::missing;
+    return error == 0 && kind_of(object, kind) == 0 ? kind : Kind::directory;
+}
+
+/// Of what stands at `entry`, if it came to `place`.
+Judgement judge_at(const wire::AccessRules& rules, const Spot& entry, std::string_view from, const std::string& place) {
+    const Kind kind = kind_now(entry);
+    if (kind == Kind::missing) return {Decision::perform, 0, {}};
+    if (place.empty()) return {Decision::refuse, ENAMETOOLONG, {}};
+    const Load load{[&](std::string_view tail) { return brings_along(entry, tail); },
+                    [&](const wire::AccessRule& rule, std::string_view to) { return brings_match(entry, rule, to); },
+                    from};
+    return judge_arrival(rules, Site{place, kind}, kind, load);
+}
+
+/// Takes something away from where it may not stand.
+class Retreat {
+  public:
+    Retreat(const wire::AccessRules& rules, const Spot& at, std::string_view from)
+        : rules_(rules), from_(from), here_(entry_of(at.directory, at.name, at.place)) {}
+
+    /// To `back`, if possible: to that very name at best.
+    [[nodiscard]] bool run(const Spot* back) {
+        if (is_well()) return true;
+        if (back) move_to(entry_of(back->directory, back->name, back->place), RENAME_NOREPLACE);
+        for (int i = 0; i < kOtherNames; ++i) {
+            if (back && !is_well()) move_to(fresh_name(back->directory, back->name));
+            if (!is_well()) move_to(fresh_name(here_.directory, here_.name));
+            if (is_well() || move_up()) return true;
+        }
+        return false;
     }
-    return false;
-}
 
-bool stands_at(const Spot& spot, const unique_fd& object) {
-    return object && identity_of(spot) == identity_of(object.get());
-}
+  private:
+    [[nodiscard]] bool is_well() const {
+        std::string place;
+        return judge_arrived(rules_, here_, from_, place).decision == Decision::perform;
+    }
+    static Spot fresh_name(const unique_fd& directory, const std::string& name) {
+        return entry_of(directory, other_name(name), {});
+    }
+    /// Not every file system knows of flags.
+    void move_to(Spot next, unsigned flags = 0) {
+        if (!next.directory || next.name.empty()) return;
+        if (judge_at(rules_, here_, from_, place_now(next)).decision != Decision::perform) return;
+        if (rename_between(here_, next, next.name, flags) == 0) here_ = std::move(next);
+    }
+    /// Out of whatever is denied as a whole, or of what a name of any kind may not stand in.
+    bool move_up() {
+        unique_fd above = std::move(entry_of(here_.directory, {}, {}).directory);
+        for (int i = 0; i < kMostLevels && !is_well(); ++i) {
+            if (open_handle(above.get(), "..", O_DIRECTORY, above) < 0) return false;
+            move_to(fresh_name(above, {}));
+        }
+        return is_well();
+    }
 
-/// Each at the place of the other; where they cannot change back, neither stays there.
-bool exchange_back(const Spot& from, const Spot& to) {
-    if (rename_between(to, from, from.name, RENAME_EXCHANGE) == 0) return true;
-    const bool first = !stands_at(to, from.object) || put_aside(to, to);
-    const bool second = !stands_at(from, to.object) || put_aside(from, from);
-    return first && second;
+    const wire::AccessRules& rules_;
+    std::string_view from_;
+    Spot here_;
+};
+
+/// Where it came from, unless that is another place by now: then nothing can be told of it.
+std::string_view unchanged_place(const Spot& spot, const std::string& now) {
+    return now == spot.place ? std::string_view(spot.place) : std::string_view();
 }
 
 }  // namespace
@@ -94,7 +159,12 @@ Identity identity_of(int object) {
     return {found.st_dev, found.st_ino};
 }
 
-bool take_away(const Spot& spot, const Identity& made) {
+Judgement judge_arrived(const wire::AccessRules& rules, const Spot& spot, std::string_view from, std::string& place) {
+    place = place_now(spot);
+    return judge_at(rules, spot, from, place);
+}
+
+bool take_away(const wire::AccessRules& rules, const Spot& spot, const Identity& made) {
     struct stat found {};
     const int directory = spot.directory.get();
     if (::fstatat(directory, spot.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) < 0) return errno == ENOENT;
@@ -103,7 +173,7 @@ bool take_away(const Spot& spot, const Identity& made) {
     const int flags = S_ISDIR(found.st_mode) ? AT_REMOVEDIR : 0;
     const int error =
         act_in(spot.directory, [&] { return result_of(::unlinkat(directory, spot.name.c_str(), flags)); });
-    return error == 0 || error == -ENOENT || put_aside(spot, spot);
+    return error == 0 || error == -ENOENT || Retreat(rules, spot, {}).run(nullptr);
 }
 
 Judgement judge_again(const wire::AccessRules& rules, const Spot& spot, Kind made, const Identity& identity,
@@ -112,14 +182,29 @@ Judgement judge_again(const wire::AccessRules& rules, const Spot& spot, Kind mad
     if (place == spot.place) return {Decision::perform, 0, {}};
     Judgement again = place.empty() ? Judgement{Decision::refuse, ENAMETOOLONG, {}}
                                     : judge_make(rules, made, Site{place, Kind::missing});
-    if (again.decision != Decision::perform && !take_away(spot, identity)) again.rule += kStays;
+    if (again.decision != Decision::perform && !take_away(rules, spot, identity)) again.rule += kStays;
     return again;
 }
 
-bool move_back(const Spot& from, const Spot& to, unsigned flags) {
-    if (flags & RENAME_EXCHANGE) return exchange_back(from, to);
-    if (!stands_at(to, from.object)) return true;  // moved on, by somebody else, who answers for it
-    return rename_between(to, from, from.name, RENAME_NOREPLACE) == 0 || put_aside(to, from) || put_aside(to, to);
+Arrivals judge_arrivals(const wire::AccessRules& rules, const Spot& from, const Spot& to, unsigned flags) {
+    Arrivals found;
+    found.from_place = place_now(from);
+    found.judgement = judge_arrived(rules, to, unchanged_place(from, found.from_place), found.to_place);
+    if (found.judgement.decision != Decision::perform || !(flags & kAlsoFrom)) return found;
+    const std::string_view came_from = unchanged_place(to, found.to_place);
+    found.judgement = judge_arrived(rules, from, came_from, found.from_place);
+    return found;
+}
+
+bool move_back(const wire::AccessRules& rules, const Spot& from, const Spot& to, unsigned flags) {
+    const std::string from_now = place_now(from);
+    const std::string to_now = place_now(to);
+    std::string_view at_to = unchanged_place(from, from_now);
+    std::string_view at_from = unchanged_place(to, to_now);
+    if ((flags & RENAME_EXCHANGE) && rename_between(to, from, from.name, RENAME_EXCHANGE) == 0)
+        std::swap(at_to, at_from);
+    const bool first = Retreat(rules, to, at_to).run(&from);
+    return (!(flags & kAlsoFrom) || Retreat(rules, from, at_from).run(&to)) && first;
 }
 
 }  // namespace sandpipe::launcher

@@ -54,13 +54,30 @@ class TakenBack : public ::testing::Test {
         return count;
     }
 
+    wire::AccessRules denying(const std::string& place) {
+        return wire::AccessRules{{{wire::Access::allow_write, top_, "root", {}, false},
+                                  {wire::Access::deny_write, top_ / place, place, {}, false}},
+                                 true};
+    }
+    /// What was moved may not stand where it came to.
+    bool goes_back() {
+        const wire::AccessRules rules = denying("two/d/denied");
+        EXPECT_EQ(judge_arrivals(rules, from_, to_, 0).judgement.decision, Decision::deny);
+        return move_back(rules, from_, to_, 0);
+    }
+    void rename(const std::string& from, const std::string& to) { fs::rename(top_ / from, top_ / to); }
+    void exchange(const std::string& one, const std::string& other) {
+        const fs::path first = top_ / one, second = top_ / other;
+        ASSERT_EQ(::renameat2(AT_FDCWD, first.c_str(), AT_FDCWD, second.c_str(), RENAME_EXCHANGE), 0);
+    }
+
     fs::path top_;
     Spot from_, to_;
 };
 
 TEST_F(TakenBack, GoesBackToItsName) {
     move();
-    EXPECT_TRUE(move_back(from_, to_, 0));
+    EXPECT_TRUE(goes_back());
     EXPECT_TRUE(fs::exists(top_ / "one/d/denied"));
     EXPECT_EQ(count("two"), 0U);
 }
@@ -69,7 +86,7 @@ TEST_F(TakenBack, GoesBackBesideWhoTookItsName) {
     move();
     fs::create_directory(top_ / "one/d");
     for (int i = 0; i < 8; ++i) fs::create_directory(top_ / ("one/d.denied" + std::to_string(i)));
-    EXPECT_TRUE(move_back(from_, to_, 0));
+    EXPECT_TRUE(goes_back());
     EXPECT_EQ(count("one"), 10U);
     EXPECT_EQ(count("two"), 0U);
 }
@@ -77,7 +94,7 @@ TEST_F(TakenBack, GoesBackBesideWhoTookItsName) {
 TEST_F(TakenBack, IsPutAsideWhereItsDirectoryIsGone) {
     move();
     fs::remove(top_ / "one");
-    EXPECT_TRUE(move_back(from_, to_, 0));
+    EXPECT_TRUE(goes_back());
     EXPECT_FALSE(fs::exists(top_ / "two/d"));
     EXPECT_EQ(count("two"), 1U);
 }
@@ -85,7 +102,7 @@ TEST_F(TakenBack, IsPutAsideWhereItsDirectoryIsGone) {
 TEST_F(TakenBack, GoesBackThroughClosedDirectories) {
     move();
     for (const char* name : {"one", "two"}) ASSERT_EQ(::chmod((top_ / name).c_str(), 0500), 0);
-    EXPECT_TRUE(move_back(from_, to_, 0));
+    EXPECT_TRUE(goes_back());
     EXPECT_TRUE(fs::exists(top_ / "one/d/denied"));
     struct stat status {};
     ASSERT_EQ(::stat((top_ / "two").c_str(), &status), 0);
@@ -94,32 +111,75 @@ TEST_F(TakenBack, GoesBackThroughClosedDirectories) {
 
 TEST_F(TakenBack, WhatSomebodyElsePutThereStays) {
     move();
-    fs::rename(top_ / "two/d", top_ / "two/e");
+    rename("two/d", "two/e");
     fs::create_directory(top_ / "two/d");
-    EXPECT_TRUE(move_back(from_, to_, 0));
+    EXPECT_TRUE(move_back(denying("two/d/denied"), from_, to_, 0));
     EXPECT_TRUE(fs::exists(top_ / "two/d"));
     EXPECT_EQ(count("one"), 0U);
+}
+
+TEST_F(TakenBack, WhatArrivedIsJudgedAndNotWhatWasLookedAtBefore) {
+    fs::create_directories(top_ / "two/d/denied");
+    std::ofstream(top_ / "file") << "x";
+    from_ = spot("file");
+    to_ = spot("three");
+    exchange("file", "two/d");
+    rename("file", "three");
+    const wire::AccessRules rules = denying("three/denied");
+    EXPECT_EQ(from_.kind, Kind::file);
+    EXPECT_EQ(judge_arrivals(rules, from_, to_, 0).judgement.rule, "three/denied");
+    EXPECT_TRUE(move_back(rules, from_, to_, 0));
+    EXPECT_FALSE(fs::exists(top_ / "three"));
+    EXPECT_TRUE(fs::exists(top_ / "file/denied"));
+    EXPECT_EQ(judge_arrivals(denying("elsewhere"), from_, to_, 0).judgement.decision, Decision::perform);
+}
+
+TEST_F(TakenBack, WhatLeftADeniedPlaceStaysAway) {
+    move();
+    rename("one", "denied");
+    const wire::AccessRules rules = denying("denied/d");
+    EXPECT_EQ(judge_arrivals(rules, from_, to_, 0).judgement.decision, Decision::perform);
+    EXPECT_TRUE(move_back(rules, from_, to_, 0));
+    EXPECT_TRUE(fs::exists(top_ / "two/d/denied"));
+    EXPECT_EQ(count("denied"), 0U);
+}
+
+TEST_F(TakenBack, GoesNowhereThatIsDeniedByNow) {
+    move();
+    fs::create_directory(top_ / "closed");
+    rename("one", "closed/one");
+    rename("two", "closed/two");
+    const wire::AccessRules rules = denying("closed");
+    Arrivals found = judge_arrivals(rules, from_, to_, 0);
+    EXPECT_EQ(found.judgement.decision, Decision::deny);
+    EXPECT_EQ(found.to_place, (top_ / "closed/two/d").string());
+    EXPECT_TRUE(move_back(rules, from_, to_, 0));
+    EXPECT_EQ(count("closed/one") + count("closed/two"), 0U);
+    EXPECT_EQ(count(""), 2U);
 }
 
 TEST_F(TakenBack, ChangesBack) {
     fs::create_directories(top_ / "one/d/denied");
     std::ofstream(top_ / "f") << "x";
     const Spot from = spot("one/d"), to = spot("f");
-    ASSERT_EQ(::renameat2(from.directory.get(), "d", to.directory.get(), "f", RENAME_EXCHANGE), 0);
-    EXPECT_TRUE(move_back(from, to, RENAME_EXCHANGE));
+    exchange("one/d", "f");
+    EXPECT_TRUE(move_back(denying("f/denied"), from, to, RENAME_EXCHANGE));
     EXPECT_TRUE(fs::exists(top_ / "one/d/denied"));
     EXPECT_TRUE(fs::is_regular_file(top_ / "f"));
 }
 
-TEST_F(TakenBack, BothArePutAsideWhereTheyCannotChangeBack) {
+TEST_F(TakenBack, BothArrivalsOfAnExchangeAreJudged) {
     fs::create_directories(top_ / "one/d");
-    fs::create_directories(top_ / "two/e");
-    Spot from = spot("one/d"), to = spot("two/e");
-    ASSERT_EQ(::renameat2(from.directory.get(), "d", to.directory.get(), "e", RENAME_EXCHANGE), 0);
-    fs::remove(top_ / "one/d");  // what came there is gone
-    EXPECT_TRUE(move_back(from, to, RENAME_EXCHANGE));
-    EXPECT_FALSE(fs::exists(top_ / "two/e"));
-    EXPECT_EQ(count("two"), 1U);
+    fs::create_directories(top_ / "two/e/denied");
+    const Spot from = spot("one/d"), to = spot("two/e");
+    exchange("one/d", "two/e");
+    const wire::AccessRules rules = denying("one/d/denied");
+    EXPECT_EQ(judge_arrivals(rules, from, to, RENAME_EXCHANGE).judgement.decision, Decision::deny);
+    EXPECT_EQ(judge_arrivals(rules, from, to, 0).judgement.decision, Decision::perform);
+    fs::remove(top_ / "two/e");  // there is nothing to change back with
+    EXPECT_TRUE(move_back(rules, from, to, RENAME_EXCHANGE));
+    EXPECT_FALSE(fs::exists(top_ / "one/d"));
+    EXPECT_TRUE(fs::exists(top_ / "two/e/denied"));
 }
 
 TEST_F(TakenBack, WhatWasMadeGoesAway) {
@@ -127,9 +187,9 @@ TEST_F(TakenBack, WhatWasMadeGoesAway) {
     fs::create_directory(top_ / "d");
     for (const char* name : {"f", "d"}) {
         const Spot made = spot(name);
-        EXPECT_TRUE(take_away(made, identity_of(made)));
+        EXPECT_TRUE(take_away(denying("elsewhere"), made, identity_of(made)));
         EXPECT_FALSE(fs::exists(top_ / name));
-        EXPECT_TRUE(take_away(made, identity_of(made.object.get())));  // it is gone already
+        EXPECT_TRUE(take_away(denying("elsewhere"), made, identity_of(made.object.get())));  // it is gone already
     }
 }
 
@@ -138,7 +198,7 @@ TEST_F(TakenBack, AnothersFileOfThatNameStays) {
     const Spot made = spot("f");
     std::ofstream(top_ / "g") << "the host's";
     fs::rename(top_ / "g", top_ / "f");
-    EXPECT_TRUE(take_away(made, identity_of(made.object.get())));
+    EXPECT_TRUE(take_away(denying("elsewhere"), made, identity_of(made.object.get())));
     EXPECT_EQ(fs::file_size(top_ / "f"), 10U);
 }
 
@@ -146,7 +206,7 @@ TEST_F(TakenBack, AFilledDirectoryLosesItsName) {
     fs::create_directories(top_ / "one/d/filled");
     const Spot made = spot("one/d");
     ASSERT_EQ(::chmod((top_ / "one").c_str(), 0500), 0);
-    EXPECT_TRUE(take_away(made, identity_of(made)));
+    EXPECT_TRUE(take_away(denying("one/d"), made, identity_of(made)));
     EXPECT_FALSE(fs::exists(top_ / "one/d"));
     EXPECT_EQ(count("one"), 1U);
 }
