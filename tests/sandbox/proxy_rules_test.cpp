@@ -237,7 +237,7 @@ TEST_F(ProxyRules, NothingLeadsAroundTheProxies) {
     for (const Denial& denial : ran.result.denials) EXPECT_EQ(denial.kind, DenialKind::connect);
     EXPECT_EQ(ran.result.denials[2].host, "8.8.8.8");
     EXPECT_EQ(ran.result.denials[2].port, 53);
-    EXPECT_THAT(ran.result.denials[0].rule, HasSubstr("but its proxies (HTTP_PROXY"));
+    EXPECT_THAT(ran.result.denials[0].rule, HasSubstr("use the proxies that HTTP_PROXY"));
     EXPECT_EQ(names().lookups("ok.test"), 0);
     EXPECT_NE(session.sh("curl --noproxy '*' -sS --max-time 5 http://192.0.2.1/").code(), 0);
 }
