@@ -150,7 +150,7 @@ PolicyRules rules_of(const FilesystemPolicy& policy, const PathBase& base) {
     rules.found.tmp = resolve_tmp(base.facts);
     const std::vector<PolicyEntry> by_link = add_grants(policy, base, rules);
     rules.allow_git_worktrees();
-    rules.deny_kernel_mounts(base.kernel);
+    rules.deny_kernel_mounts(base.kernel, base.workspace);
     Lists denied{entries_of("denyRead", policy.deny_read, base), entries_of("denyWrite", policy.deny_write, base)};
     const MountAliases aliases(base.mounts, base.facts);
     for (std::vector<PolicyEntry>* list : {&denied.deny_read, &denied.deny_write})

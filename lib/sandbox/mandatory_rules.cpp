@@ -31,8 +31,10 @@ void PolicyRules::deny_mandatory(const std::vector<std::string>& passed_over, co
     MandatoryPlaces mandatory = find_mandatory_denies(roots, policy_, facts_, passed_over);
     const MountAliases* others = aliases.any_among(roots) ? &aliases : nullptr;
     std::size_t existing = 0;
+    const std::size_t before = warnings.size();
     for (const MandatoryPlace& place : mandatory.places)
         if (deny_mandatory(place, roots, others) && ++existing > kMaxMandatory) refuse_mandatory(place);
+    fold_warnings(before, "names that are always denied lead elsewhere, or have other names");
     for (const MandatoryPlace& place : mandatory.new_repositories)
         found.rules.add({Access::new_repository, place.path, place.text, {}, false});
     for (std::string& warning : mandatory.warnings) warn(std::move(warning));

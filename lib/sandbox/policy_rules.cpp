@@ -232,10 +232,11 @@ void PolicyRules::allow_git_worktrees() {
     }
 }
 
-void PolicyRules::deny_kernel_mounts(const KernelMounts& kernel) {
+void PolicyRules::deny_kernel_mounts(const KernelMounts& kernel, const std::string& workspace) {
     const auto deny_all = [&](Access access, const std::vector<std::string>& places) {
         for (const std::string& place : places)
-            if (is_shown(place)) add(access, {place, facts_.look(place), {}}, "the host's kernel, mounted at " + place);
+            if (is_shown(place) || wire::holds(workspace, place))
+                add(access, {place, facts_.look(place), {}}, "the host's kernel, mounted at " + place);
     };
     deny_all(Access::deny_read, kernel.hidden);
     // What allowRead shows of it is not meant to be written.

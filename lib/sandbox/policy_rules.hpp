@@ -71,7 +71,7 @@ class PolicyRules {
     /// For roots in linked worktrees: their repository can be written too, where its pointers can be
     /// believed.
     void allow_git_worktrees();
-    void deny_kernel_mounts(const KernelMounts& kernel);
+    void deny_kernel_mounts(const KernelMounts& kernel, const std::string& workspace);
     /// What the wider session cannot read or write stays denied, wherever the policy's paths lead by now, and whatever
     /// is a root of its own by now.
     void keep_denials();

@@ -213,7 +213,7 @@ TEST_F(ProxyLifetime, TheContextMayGoFirst) {
                 while (const auto event = co_await stream.next()) up = true;
             };
             asio::co_spawn(context, work, [](const std::exception_ptr&) {});
-            for (int i = 0; i < 60 && !up; ++i) context.run_one_for(1s);
+            for (int tries = 0; tries < 60 && !up; ++tries) context.run_one_for(1s);
             EXPECT_TRUE(up);
             context.run_for(50ms);
         }

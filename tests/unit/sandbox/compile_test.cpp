@@ -199,6 +199,18 @@ TEST(Compile, GlobsCoverWhatExistsAndJudgeWhatComes) {
         warns_of(compiled, "/w/astray.pem leads to /w, which is granted; only the link is protected"));
 }
 
+TEST(Compile, PlantedLinksOfDeniedNamesAreNotAllWarnedOf) {
+    FakePathFacts facts;
+    for (int i = 0; i < 50; ++i) facts.link("/w/d" + std::to_string(i) + "/.mcp.json", "..");
+    FilesystemPolicy filesystem;
+    filesystem.allow_write = {"."};
+    SandboxPolicy policy;
+    policy.filesystem = filesystem;
+    const CompiledPolicy compiled = compile(policy, "/w", "/home/u", facts);
+    EXPECT_EQ(compiled.warnings.size(), 11U);
+    EXPECT_TRUE(warns_of(compiled, "40 more names that are always denied lead elsewhere, or have other names"));
+}
+
 TEST(Compile, GlobsThatAllowAreAboutWhatExists) {
     FakePathFacts facts;
     facts.directory("/w/build-1").file("/w/build-2").directory("/secret/pub-a").file("/secret/key");

@@ -70,6 +70,20 @@ TEST(KernelMounts, AreHiddenInRootsAndElsewhere) {
     EXPECT_TRUE(made.warnings.empty());
 }
 
+TEST(KernelMounts, AreHiddenInAWorkspaceBelowTheHostsTmpThatIsNoRoot) {
+    test::FakePathFacts facts;
+    facts.directory("/tmp/w/out").directory("/tmp/w/nest/p").directory("/tmp/x/p");
+    facts.mounted(
+        "20 1 0:0 / / rw - ext4 /dev/a rw\n"
+        "21 20 0:0 / /tmp/w/nest/p rw - proc proc rw\n"
+        "22 20 0:0 / /tmp/x/p rw - proc proc rw\n");
+    SandboxPolicy policy;
+    policy.filesystem.allow_write = {"out"};
+    const CompiledPolicy made = compile(policy, "/tmp/w", "/home/u", facts);
+    EXPECT_FALSE(made.plan.rules.read("/tmp/w/nest/p/1").allowed);
+    EXPECT_TRUE(made.plan.rules.read("/tmp/w/nest/other").allowed);
+}
+
 TEST(KernelMounts, WhatIsNamedIsShown) {
     FilesystemPolicy policy;
     policy.allow_write = {".", "cg/mine"};
