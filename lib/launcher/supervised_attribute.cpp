@@ -13,9 +13,10 @@
 namespace sandpipe::launcher {
 namespace {
 
-/// The owner's rights, as in a mode, that an access control list sets (acl(5)).
+/// The owner's rights, as in a mode, that an access control list sets (acl(5)): of the object, or of what the host and
+/// others will make in it.
 std::optional<std::uint32_t> owner_rights(const Call& call) {
-    if (call.attribute != "system.posix_acl_access") return {};
+    if (call.attribute != "system.posix_acl_access" && call.attribute != "system.posix_acl_default") return {};
     posix_acl_xattr_entry entry{};
     for (std::size_t at = sizeof(posix_acl_xattr_header); at + sizeof entry <= call.value.size(); at += sizeof entry) {
         std::memcpy(&entry, call.value.data() + at, sizeof entry);

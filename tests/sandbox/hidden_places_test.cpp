@@ -85,6 +85,30 @@ TEST_F(HiddenPlaces, NorDoesAnAccessControlListCloseIt) {
     }
 }
 
+TEST_F(HiddenPlaces, NorWhatIsMadeInItLater) {
+    ignore_below("w");
+    host("mkdir w/other");
+    Session session = open();
+    const std::string set =
+        "import os, struct\n"
+        "value = struct.pack('<I', 2) + b''.join(struct.pack('<HHI', tag, rights, 0xffffffff)\n"
+        "                                        for tag, rights in ((1, OWNER), (4, 0), (0x20, 0)))\n"
+        "try:\n"
+        "    os.setxattr(PATH, 'system.posix_acl_default', value)\n"
+        "    print('ok')\n"
+        "    os.removexattr(PATH, 'system.posix_acl_default')\n"
+        "except OSError as error: print(error.errno)\n";
+    const auto tried = [&](const std::string& place, const std::string& owner) {
+        return session.python("PATH = '" + place + "'\nOWNER = " + owner + "\n" + set);
+    };
+    if (tried("other", "7").out.starts_with("95")) GTEST_SKIP() << "no access control lists on this file system";
+    EXPECT_EQ(tried("other", "0").out, "ok\n") << "nothing is protected in it";
+    EXPECT_EQ(tried(".", "7").out, "ok\n");
+    const Ran closed = tried(".", "0");
+    EXPECT_EQ(closed.out, "13\n") << closed.err;
+    EXPECT_EQ(closed.denied().size(), 1U);
+}
+
 // As any other attribute is set, and said what is wrong with it.
 TEST_F(HiddenPlaces, AttributesAreSetOnBehalf) {
     ignore_below("w");
