@@ -21,7 +21,7 @@ enum class Act : std::uint8_t {
     enter,   ///< this and the next one only read: judged, then left to the kernel, whose masks say the same
     read_link,
     execute,  ///< judged, then left to the kernel, whose Landlock rules say the same
-    map,      ///< a file into memory to be executed, as loaders do: judged, then left to the kernel
+    map,      ///< a file into memory to be executed, or as loaders do: judged, then left to the kernel
     make_executable,  ///< what is mapped already: judged where it is of a file, then left to the kernel
     connect,  ///< always on behalf: no address can be exchanged after it was judged
     bind,     ///< of a UNIX socket to a path: made on behalf, like a node
@@ -41,7 +41,8 @@ enum class Notified : std::uint8_t {
                ///< (flags & O_ACCMODE) != O_RDONLY or flags & (O_CREAT | O_TRUNC) or the __O_TMPFILE bit.
                ///< Where the policy denies reads: always
     non_null,  ///< the decisive argument is a pointer that is there
-    mapping,   ///< mmap of a file, to be executed
+    mapping,   ///< mmap of a file to be executed, or with MAP_DENYWRITE, which the kernel ignores, but by which glibc's
+               ///< loader gives itself away: relocations make code of a library that has no executable part
     protection,  ///< the decisive argument, the protection of memory, lets it be executed
     unmarked,  ///< the decisive argument, flags of a message, has no MSG_CONFIRM, by which a starting command says
                ///< that it hands over its listener: nobody could answer that call. Who else uses it has no denial of

@@ -199,8 +199,9 @@ void notify(Builder& builder, const NotifiedCall& call, const Supervision& super
         case Notified::protection:
             return builder.add(SCMP_ACT_NOTIFY, call.number, {masked(argument, PROT_EXEC, PROT_EXEC)});
         case Notified::mapping:
-            return builder.add(SCMP_ACT_NOTIFY, call.number,
-                               {masked(2, PROT_EXEC, PROT_EXEC), masked(3, MAP_ANONYMOUS, 0)});
+            builder.add(SCMP_ACT_NOTIFY, call.number,
+                        {masked(2, PROT_EXEC, PROT_EXEC), masked(3, MAP_ANONYMOUS, 0)});
+            return builder.add(SCMP_ACT_NOTIFY, call.number, {masked(3, MAP_ANONYMOUS | MAP_DENYWRITE, MAP_DENYWRITE)});
     }
 }
 

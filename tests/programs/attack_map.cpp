@@ -1,5 +1,5 @@
 // attack_map HOW PATH...: tries to get the first page of each file, or memory without one, into memory that can be
-// executed, and prints "ok" or the errno of the step that failed.
+// executed, or mapped as a loader does it, and prints "ok" or the errno of the step that failed.
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,6 +81,9 @@ int attach_shared() {
 int attempt(const std::string& how, const char* path) {
     if (how == "mapped") return result_of(map(path, kExecuted, MAP_PRIVATE));
     if (how == "mapped_shared") return result_of(map(path, kExecuted, MAP_SHARED));
+    if (how == "read") return result_of(map(path, PROT_READ, MAP_PRIVATE));
+    if (how == "read_by_loader") return result_of(map(path, PROT_READ, MAP_PRIVATE | MAP_DENYWRITE));
+    if (how == "written_by_loader") return result_of(map(path, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_DENYWRITE));
     if (how == "protected") return protect(map(path, PROT_READ, MAP_PRIVATE));
     if (how == "protected_written") return protect(map(path, PROT_READ | PROT_WRITE, MAP_PRIVATE));
     if (how == "protected_shared") return protect(map(path, PROT_READ, MAP_SHARED));

@@ -4,6 +4,7 @@
 #include <sandpipe/unique_fd.hpp>
 
 #include "support/hidden_code.hpp"
+#include "support/relocated_code.hpp"
 #include "support/sandbox_fixture.hpp"
 
 namespace sandpipe::testing {
@@ -31,9 +32,10 @@ class ExecutableMemory : public SandboxTest {
     }
 };
 
-const char* const kWays[] = {"mapped",          "mapped_shared",    "protected",       "protected_written",
-                             "protected_shared", "protected_none",   "protected_by_key", "protected_around",
-                             "protected_moved",  "protected_exchanged", "protected_unlinked"};
+const char* const kWays[] = {
+    "mapped",         "mapped_shared",     "protected",         "protected_written", "protected_shared",
+    "protected_none", "protected_by_key",  "protected_around",  "protected_moved",   "protected_exchanged",
+    "read_by_loader", "written_by_loader", "protected_unlinked"};
 
 TEST_F(ExecutableMemory, AFileThatCommandsCanWriteIsNoCode) {
     Session free = open(writable());
@@ -47,6 +49,7 @@ TEST_F(ExecutableMemory, AFileThatCommandsCanWriteIsNoCode) {
             EXPECT_EQ(ran.denied().size(), 1U) << way;
         }
         EXPECT_EQ(session.sh("bin/tool && cat /dev/null && echo fine").out, "fine\n");
+        EXPECT_EQ(tried(session, "read", at("w/second")), "ok\n");
     }
 }
 
@@ -73,7 +76,7 @@ TEST_F(ExecutableMemory, MemoryOfItsOwnIsAndSoAreLibrariesOfTheHost) {
         EXPECT_EQ(tried(session, way, "-"), "ok\n") << way;
     host("cp /lib/*/libc.so.6 c/library.so 2>/dev/null || cp /lib*/libc.so.6 c/library.so");
     ignore_below("c");
-    for (const char* way : {"mapped", "protected", "protected_around", "protected_moved"})
+    for (const char* way : {"mapped", "protected", "protected_around", "protected_moved", "read_by_loader"})
         EXPECT_EQ(tried(session, way, at("c/library.so")), "ok\n") << way;
 }
 
@@ -88,10 +91,12 @@ TEST_F(ExecutableMemory, NothingBecomesExecutableUnasked) {
 }
 
 TEST_F(ExecutableMemory, ALoaderIsNotLedToMapItLater) {
-    host("cp " + test_program("hidden_code.so") + " w/plain.so; cp w/plain.so w/hidden.so; cp w/plain.so c/hidden.so");
+    host("cp " + test_program("hidden_code.so") +
+         " w/plain.so; cp w/plain.so w/hidden.so; cp w/plain.so c/hidden.so");
     hide_code(at("w/hidden.so"));
     hide_code(at("c/hidden.so"));
-    const std::string load = "for f in ./plain.so ./hidden.so; do LD_PRELOAD=$f cat /dev/null; (enable -f $f x); done";
+    const std::string load =
+        "for f in ./plain.so ./hidden.so; do LD_PRELOAD=$f cat /dev/null; (enable -f $f x); done";
     Session free = open(writable());
     EXPECT_EQ(free.sh(load).out, "code ran\ncode ran\ncode ran\ncode ran\n");
     for (const bool can_be_written : {true, false}) {
@@ -99,9 +104,33 @@ TEST_F(ExecutableMemory, ALoaderIsNotLedToMapItLater) {
         const Ran ran = session.sh(load);
         EXPECT_EQ(ran.out, "") << ran.err;
         const std::string plain = "mmap " + at("w/plain.so") + " EACCES";
-        const std::string hidden = "mprotect " + at("w/hidden.so") + " EACCES";
+        const std::string hidden = "mmap " + at("w/hidden.so") + " EACCES";
         EXPECT_EQ(ran.denied(), (std::vector<std::string>{plain, plain, hidden, hidden}));
         EXPECT_EQ(session.sh("LD_PRELOAD=" + at("c/hidden.so") + " cat /dev/null").out, "code ran\n")
+            << "a library of the host's";
+    }
+}
+
+// Whatever leads glibc's loader to it: the file has nothing to be executed, and nothing becomes so by mprotect.
+TEST_F(ExecutableMemory, CodeIsNotMadeByRelocations) {
+#ifndef __x86_64__
+    GTEST_SKIP() << "missing: the machine code of this architecture";
+#endif
+    write_relocated_code(at("w/made.so"));
+    write_relocated_code(at("c/made.so"));
+    const char* const loads[] = {"LD_PRELOAD=./made.so cat /dev/null", "LD_AUDIT=./made.so cat /dev/null",
+                                 "(enable -f ./made.so x)", "(enable -f \"$PWD/made.so\" x)",
+                                 "/lib64/ld-linux-x86-64.so.2 --preload ./made.so /usr/bin/cat /dev/null"};
+    Session free = open(writable());
+    for (const char* load : loads) EXPECT_EQ(free.sh(load).out.find("code ran\n"), 0U) << load;
+    for (const bool can_be_written : {true, false}) {
+        Session session = open(listed(can_be_written));
+        for (const char* load : loads) {
+            const Ran ran = session.sh(load);
+            EXPECT_EQ(ran.out, "") << load;
+            EXPECT_EQ(ran.denied(), (std::vector<std::string>{"mmap " + at("w/made.so") + " EACCES"})) << load;
+        }
+        EXPECT_EQ(session.sh("LD_PRELOAD=" + at("c/made.so") + " cat /dev/null").out, "code ran\n")
             << "a library of the host's";
     }
 }
