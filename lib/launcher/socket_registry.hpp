@@ -16,8 +16,9 @@ class SocketRegistry {
     /// `file`: the session's memfd; it must stay open. -1: there is none, and nothing is found.
     SocketRegistry(int file, std::int64_t owner) noexcept : file_(file), owner_(owner) {}
 
-    /// `socket` (O_PATH) was just made. It stays open until it is forgotten: no other file gets its inode meanwhile.
-    /// From time to time those that have no name any more are forgotten: nothing leads to them.
+    /// `socket` (O_PATH) was just made, and is known to be that very one (bound_inode.hpp). It stays open until it is
+    /// forgotten: no other file gets its inode meanwhile. From time to time those that have no name any more are
+    /// forgotten: nothing leads to them.
     [[nodiscard]] int add(unique_fd socket);
     [[nodiscard]] bool contains(int socket) const;
     [[nodiscard]] bool has_own() const noexcept { return !own_.empty(); }

@@ -9,9 +9,11 @@
 #include <cerrno>
 #include <utility>
 
+#include "launcher/bound_inode.hpp"
 #include "launcher/file_mask.hpp"
 #include "launcher/own_descriptor.hpp"
 #include "launcher/resolve.hpp"
+#include "launcher/steady_path.hpp"
 #include "launcher/supervised_place.hpp"
 #include "launcher/taken_back.hpp"
 #include "sys/kernel.hpp"
@@ -213,7 +215,7 @@ Judgement SocketSupervisor::judge_peer(const Spot& spot) const {
     if (registry_.contains(spot.object.get())) return {Decision::perform, 0, {}};
     const auto& allowed = plan_.unix_sockets;
     if (std::find(allowed.begin(), allowed.end(), spot.place) != allowed.end()) return {Decision::perform, 0, {}};
-    return {Decision::deny, EACCES, "not in allowUnixSockets, and not made in the session"};
+    return {Decision::deny, EACCES, "not in allowUnixSockets, and not known to be made in the session"};
 }
 
 SocketAnswer SocketSupervisor::carry_out(SocketAnswer answer, Connector::Request request,
@@ -244,25 +246,28 @@ SocketAnswer SocketSupervisor::bind(const seccomp_notif& notification, const Cal
     // bind(2) has a name of its own for it.
     if (answer.judgement == Judgement{Decision::refuse, EEXIST, {}}) return refused(-EADDRINUSE);
     if (answer.judgement.decision != Decision::perform) return answer;
+    Identity made;
     error = still_waiting() ? bind_at(socket, caller, address, spot) : -EINTR;
+    if (error == 0) error = register_bound(socket, spot, made);
     if (error < 0) return refused(error);
     // Another session may have moved its directory meanwhile.
     std::string place;
-    answer.judgement = judge_again(plan_.rules, spot, Kind::socket, identity_of(spot), place);
+    answer.judgement = judge_again(plan_.rules, spot, Kind::socket, made, place);
     if (answer.judgement.decision != Decision::perform) answer.resolved = std::move(place);
     return answer;
 }
 
 /// The address stays as it was given where that leads the supervisor to the judged directory too, for it is what
 /// getsockname(2) will say; nobody in the session can change where it leads while its lock is held. A link in /proc
-/// means something else to each process: behind one the address is the name alone.
+/// means something else to each process, and what stands in a root may be changed by other sessions while the kernel
+/// walks there once more: behind these the address is the name alone.
 int SocketSupervisor::bind_at(const unique_fd& socket, const Caller& caller, const SocketAddress& address,
                               const Spot& spot) {
     unique_fd start;
-    unique_fd made;
     SocketAddress named = address;
     int error = caller.open_start(AT_FDCWD, start);
-    if (error == 0 && !leads_into(start.get(), address.unix_path(), spot.directory.get())) {
+    if (error == 0 && !(is_steady(plan_.rules, place_of(start.get()), address.unix_path(), spot.place) &&
+                        leads_into(start.get(), address.unix_path(), spot.directory.get()))) {
         start = unique_fd(::fcntl(spot.directory.get(), F_DUPFD_CLOEXEC, 3));
         if (!unix_address(spot.last(), named)) error = -ENAMETOOLONG;
     }
@@ -272,8 +277,17 @@ int SocketSupervisor::bind_at(const unique_fd& socket, const Caller& caller, con
         if (::bind(socket.get(), named.data(), named.size) < 0) error = -errno;
     }
     if (::chdir("/") < 0 && error == 0) error = -errno;
-    if (error == 0) error = open_handle(spot.directory.get(), spot.last().c_str(), O_NOFOLLOW, made);
-    return error == 0 ? registry_.add(std::move(made)) : error;
+    return error;
+}
+
+/// What stands at the name by now may be any socket of the host that another session has moved there: only what the
+/// kernel says to be the bound one can be connected to, and be taken away.
+int SocketSupervisor::register_bound(const unique_fd& socket, const Spot& spot, Identity& made) {
+    unique_fd object;
+    if (open_handle(spot.directory.get(), spot.last().c_str(), O_NOFOLLOW, object) < 0) return 0;  // it is gone again
+    const int same = is_bound_to(socket.get(), object.get());
+    if (same != 0) made = identity_of(object.get());
+    return same == 1 ? registry_.add(std::move(object)) : 0;
 }
 
 }  // namespace sandpipe::launcher

@@ -13,6 +13,7 @@
 #include "launcher/socket_registry.hpp"
 #include "launcher/supervised_act.hpp"
 #include "launcher/supervised_caller.hpp"
+#include "launcher/taken_back.hpp"
 #include "wire/session_plan.hpp"
 
 namespace sandpipe::launcher {
@@ -53,6 +54,7 @@ class SocketSupervisor {
     SocketAnswer bind(const seccomp_notif& notification, const Caller& caller, const SocketAddress& address,
                       const StillWaiting& still_waiting);
     int bind_at(const unique_fd& socket, const Caller& caller, const SocketAddress& address, const Spot& spot);
+    int register_bound(const unique_fd& socket, const Spot& spot, Identity& made);
     [[nodiscard]] SocketAnswer judge_inet(const SocketAddress& address) const;
     [[nodiscard]] Judgement judge_peer(const Spot& spot) const;
     [[nodiscard]] bool is_of_session(int socket) const;

@@ -16,6 +16,7 @@ namespace {
 
 int g_rounds = 0;
 int g_done = 0;
+bool g_connected = false;
 const std::string g_longest(255, 'e');  // no name beside it can be made of it by adding to it
 
 bool exists(const char* path) {
@@ -90,12 +91,51 @@ void bring_longest() {
     ::mkdir(g_longest.c_str(), 0755);
 }
 
-void bind_socket() {
+int bind_at(const char* path) {
     const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_un address{AF_UNIX, "b/n"};
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    ::strcpy(address.sun_path, path);
     done_if(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address));
-    ::close(socket);
+    return socket;
+}
+
+void bind_socket() {
+    ::close(bind_at("b/n"));
     ::unlink("b/n");
+}
+
+// The directory that a socket is made in is another one when the kernel walks there.
+void bind_through_link() {
+    for (int i = 0; i < 20; ++i) {
+        ::close(bind_at("l/n"));
+        ::unlink("l/n");
+    }
+}
+void flip_link() {
+    ::mkdir("m", 0755);
+    ::mkdir("s", 0755);
+    ::symlink("s", "l");
+    ::symlink("m", "other");
+    for (int i = 0; i < 20; ++i) done_if(::renameat2(AT_FDCWD, "l", AT_FDCWD, "other", RENAME_EXCHANGE));
+}
+
+// What stands at the name of a socket just made is one of the host's, "host", when that is looked at. Ours does not
+// listen.
+void bind_and_connect() {
+    ::mkdir("d", 0755);
+    const int made = bind_at("d/x");
+    const int visitor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const sockaddr_un address{AF_UNIX, "d/x"};
+    if (::connect(visitor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) g_connected = true;
+    ::close(visitor);
+    ::close(made);
+    ::unlink("d/x");
+}
+void bring_socket() {
+    ::mkdir("d", 0755);
+    ::link("host", "t");
+    done_if(::rename("t", "d/x"));
 }
 
 void nothing() {}
@@ -115,12 +155,16 @@ constexpr Part kParts[] = {
     {"take-away", take_away, nothing},
     {"bring-longest", bring_longest, nothing},
     {"bind-socket", bind_socket, nothing},
+    {"bind-through-link", bind_through_link, nothing},
+    {"flip-link", flip_link, nothing},
+    {"bind-and-connect", bind_and_connect, nothing},
+    {"bring-socket", bring_socket, nothing},
 };
 
 int run(const Part& part) {
     for (int i = 0; i < g_rounds; ++i) {
         part.act();
-        if (stays("m/n")) {
+        if (g_connected || stays("m/n")) {
             puts("WON");
             return 1;
         }

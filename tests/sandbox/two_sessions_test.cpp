@@ -1,5 +1,6 @@
 #include <filesystem>
 
+#include "support/host_listener.hpp"
 #include "support/sandbox_fixture.hpp"
 
 namespace sandpipe::testing {
@@ -12,7 +13,7 @@ struct Halves {
 
 constexpr Halves kHalves[] = {
     {"rename-file", "exchange-file"},   {"link-file", "exchange-link"},     {"take-away", "move-directory"},
-    {"bring-longest", "move-directory"}, {"bind-socket", "move-directory"},
+    {"bring-longest", "move-directory"}, {"bind-socket", "move-directory"}, {"bind-through-link", "flip-link"},
 };
 
 /// Two sessions on one tree, whose locks are not the same. What each does is allowed; what both bring about together is
@@ -25,6 +26,9 @@ class TwoSessions : public SandboxTest {
     }
     std::string race(const SandboxPolicy& policy, const Halves& halves) {
         host("rm -rf w/arena; mkdir w/arena");
+        return race_on(policy, halves);
+    }
+    std::string race_on(const SandboxPolicy& policy, const Halves& halves) {
         Session first = open(policy);
         Session second = open(policy);
         Running one = start(first, halves.one);
@@ -57,6 +61,14 @@ TEST_F(TwoSessions, BringNothingAboutTogether) {
 TEST_F(TwoSessions, BringItAboutWhereItIsAllowed) {
     for (const Halves& halves : kHalves)
         EXPECT_NE(race(writable(), halves).find("WON\n"), std::string::npos) << halves.one;
+}
+
+/// The socket that one session makes is exchanged for one of the host's before it can be looked at.
+TEST_F(TwoSessions, DoNotPassOffASocketOfTheHostAsTheirs) {
+    host("mkdir w/arena");
+    const HostListener listener(at("w/arena/host"));
+    EXPECT_EQ(race_on(writable(), {"bind-and-connect", "bring-socket"}), "tried\ntried\n");
+    EXPECT_EQ(listener.visitors(), 0);
 }
 
 }  // namespace

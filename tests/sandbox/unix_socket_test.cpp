@@ -6,36 +6,13 @@
 #include <cstring>
 #include <filesystem>
 
+#include "support/host_listener.hpp"
 #include "support/sandbox_fixture.hpp"
 
 namespace sandpipe::testing {
 namespace {
 
 using Lines = std::vector<std::string>;
-
-/// A socket of the host that listens at a path.
-class HostListener {
-  public:
-    explicit HostListener(const std::string& path, int type = SOCK_STREAM)
-        : socket_(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
-        sockaddr_un address{};
-        address.sun_family = AF_UNIX;
-        EXPECT_LT(path.size(), sizeof address.sun_path);
-        std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-        EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0) << path;
-        EXPECT_EQ(::listen(socket_.get(), 64), 0);
-        std::filesystem::permissions(path, std::filesystem::perms::all);
-    }
-    /// How many have connected since the last time.
-    [[nodiscard]] int visitors() const {
-        int count = 0;
-        while (unique_fd(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC))) ++count;
-        return count;
-    }
-
-  private:
-    unique_fd socket_;
-};
 
 class UnixSockets : public SandboxTest {
   protected:
@@ -75,6 +52,25 @@ TEST_F(UnixSockets, OfTheHostAreOutOfReachAndThatIsSaid) {
         host("python3 -I -S -c \"" + connect_to("w/" + std::string(name), text) + "\" >/dev/null");
         EXPECT_EQ(listener.visitors(), 1) << "the control did not work";
     }
+}
+
+/// A name says where it leads, wherever no other session can change that before the kernel has walked there; else it is
+/// the last component. Both lead to the socket.
+TEST_F(UnixSockets, OfTheSessionAreReachedAndKeepTheirNames) {
+    ignore_below("w");
+    host("mkdir w/d; chmod 777 w/d");
+    Session session = open();
+    const Ran ran = session.python(
+        "import os, socket, tempfile\n"
+        "def name(path):\n"
+        "    s = socket.socket(socket.AF_UNIX); s.bind(path); s.listen()\n"
+        "    socket.socket(socket.AF_UNIX).connect(path)\n"
+        "    return s.getsockname()\n"
+        "here, own = os.getcwd(), tempfile.mkdtemp()\n"
+        "kept = ['x', './y', here + '/z', own + '/x']\n"
+        "print([name(path) == path for path in kept], name('d/x'), name(here + '/d/y'))\n");
+    EXPECT_EQ(ran.out, "[True, True, True, True] x y\n") << ran.err;
+    EXPECT_EQ(ran.denied(), Lines{});
 }
 
 // More than a session may have at one time.
