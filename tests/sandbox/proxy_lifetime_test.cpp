@@ -213,7 +213,8 @@ TEST_F(ProxyLifetime, TheContextMayGoFirst) {
                 while (const auto event = co_await stream.next()) up = true;
             };
             asio::co_spawn(context, work, [](const std::exception_ptr&) {});
-            for (int tries = 0; tries < 60 && !up; ++tries) context.run_one_for(1s);
+            const auto deadline = std::chrono::steady_clock::now() + 60s;
+            while (!up && std::chrono::steady_clock::now() < deadline) context.run_one_for(1s);
             EXPECT_TRUE(up);
             context.run_for(50ms);
         }

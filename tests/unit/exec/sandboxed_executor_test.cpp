@@ -92,7 +92,8 @@ class SandboxedExecutorTest : public ::testing::Test {
                                                result.set_value(std::move(got));
                                            })));
         context_.restart();
-        for (int i = 0; i < 20 && !begun; ++i) context_.run_one_for(1s);
+        const auto deadline = std::chrono::steady_clock::now() + 20s;
+        while (!begun && std::chrono::steady_clock::now() < deadline) context_.run_one_for(1s);
         EXPECT_TRUE(begun);
         signal.emit(type);
         context_.run_for(20s);
@@ -312,7 +313,8 @@ TEST_F(SandboxedExecutorTest, ADestroyedContextTakesWaitingCommandsWithIt) {
     options_.sandbox = waiting;
     asio::co_spawn(*context, sandboxed_executor(options_)->exec(command("x")),
                    [](std::exception_ptr, BinaryExecResult) { FAIL() << "it ended"; });
-    for (int i = 0; i < 20 && !waiting->begun; ++i) context->run_one_for(1s);
+    const auto deadline = std::chrono::steady_clock::now() + 20s;
+    while (!waiting->begun && std::chrono::steady_clock::now() < deadline) context->run_one_for(1s);
     EXPECT_TRUE(waiting->begun);
     context.reset();
     EXPECT_THAT(inner_->calls(), IsEmpty());
