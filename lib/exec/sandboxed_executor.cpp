@@ -10,6 +10,7 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -33,12 +34,18 @@ using detail::AuditBook;
 using detail::AuditTrail;
 using Clock = std::chrono::steady_clock;
 
+/// Weak: an executor may keep invocations, and they lead here.
+std::function<void(const LogRecord&)> log_of(const std::weak_ptr<BinaryExecutor>& executor) {
+    return [executor](const LogRecord& record) {
+        if (const auto alive = executor.lock()) alive->log(record);
+    };
+}
+
 /// What the executor and its commands share.
 struct Parts {
     explicit Parts(SandboxedExecutorOptions given)
         : options(std::move(given)),
-          book(std::make_shared<AuditBook>(options.on_sandbox,
-                                           [inner = options.inner](const LogRecord& record) { inner->log(record); })) {}
+          book(std::make_shared<AuditBook>(options.on_sandbox, log_of(options.inner))) {}
 
     const SandboxedExecutorOptions options;
     const std::shared_ptr<AuditBook> book;
