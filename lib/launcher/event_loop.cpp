@@ -1,5 +1,6 @@
 #include "event_loop.hpp"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
@@ -34,12 +35,36 @@ int EventLoop::when_writable(int fd, bool wanted) {
     return ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) < 0 ? -errno : 0;
 }
 
+void EventLoop::add_direct(int fd, Callback callback) {
+    direct_ = fd;
+    on_direct_ = std::move(callback);
+}
+
 void EventLoop::remove(int fd) {
+    if (fd == direct_) direct_ = -1;
+    if (callbacks_.count(fd) == 0) return;
     ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
     callbacks_.erase(fd);
 }
 
+/// How many of the epoll set's events there are to be taken without waiting: 0 or 1, or -errno.
+int EventLoop::wait_for_both(int timeout_ms) {
+    pollfd waits[]{{direct_, POLLIN, 0}, {epoll_.get(), POLLIN, 0}};
+    if (::poll(waits, 2, timeout_ms) < 0) return errno == EINTR ? 0 : -errno;
+    if (waits[0].revents & POLLIN) {
+        const Callback callback = on_direct_;
+        callback();
+    } else if (waits[0].revents != 0) {
+        direct_ = -1;
+    }
+    return waits[1].revents != 0 ? 1 : 0;
+}
+
 int EventLoop::run_once(int timeout_ms) {
+    if (direct_ >= 0) {
+        if (const int ready = wait_for_both(timeout_ms); ready <= 0) return ready;
+        timeout_ms = 0;
+    }
     std::array<epoll_event, 256> events;
     const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
     if (count < 0) return errno == EINTR ? 0 : -errno;

@@ -155,8 +155,7 @@ void Init::report_refused_start() {
 void Init::watch_listener() {
     supervisor_.attach(child_->take_listener());
     if (supervisor_.listener() < 0 || ending_) return;
-    // Without a supervisor the command would wait for ever on its first notified call.
-    if (loop_.add(supervisor_.listener(), [this] { on_notification(); }) < 0) over_ = true;
+    loop_.add_direct(supervisor_.listener(), [this] { on_notification(); });
 }
 
 void Init::on_notification() {

@@ -59,9 +59,9 @@ int make_file(int directory, const char* name, std::string_view text, mode_t mod
 
 }  // namespace
 
-NewRepositories::Part NewRepositories::part_of(const Spot& spot, pid_t process) const {
+NewRepositories::Part NewRepositories::part_of(const Spot& spot, const Caller& caller) const {
     for (const Made& made : made_) {
-        if (made.process != process) continue;
+        if (made.process != caller.process()) continue;
         const std::string_view tail = wire::relative_to(made.place, spot.place);
         const int above = spot.directory.get();
         if (tail == "hooks" && leads_to(above, ".", made.directory.get())) return Part::hooks;
@@ -73,8 +73,10 @@ NewRepositories::Part NewRepositories::part_of(const Spot& spot, pid_t process) 
     return Part::none;
 }
 
-bool NewRepositories::is_initial(const Call& call, pid_t process, const Spot& spot) const {
+bool NewRepositories::is_initial(const Call& call, const Caller& caller, const Spot& spot) const {
     if (!rules_.writes_on_behalf()) return false;
+    // Read before the act, whose caller is known to wait until it is carried out; note_directory comes after it.
+    (void)caller.process();
     const Act act = call.row->act;
     const bool is_directory = spot.kind == Kind::directory;
     if (rules_.new_repository(spot.place)) {
@@ -82,7 +84,7 @@ bool NewRepositories::is_initial(const Call& call, pid_t process, const Spot& sp
         const bool changes = act == Act::change_mode || act == Act::set_attribute || act == Act::change;
         return is_directory && (changes || act == Act::remove || act == Act::open);
     }
-    const Part part = part_of(spot, process);
+    const Part part = part_of(spot, caller);
     if (part == Part::none) return false;
     // A failed clone takes back what it has made.
     if (act == Act::remove) return true;
@@ -92,18 +94,18 @@ bool NewRepositories::is_initial(const Call& call, pid_t process, const Spot& sp
     return act == Act::open && part == Part::sample && spot.kind == Kind::missing;
 }
 
-bool NewRepositories::brings_settings(const Call& call, pid_t process, const Spot& from, const Spot& to,
+bool NewRepositories::brings_settings(const Call& call, const Caller& caller, const Spot& from, const Spot& to,
                                       std::string& settings) const {
-    if (!rules_.writes_on_behalf() || call.flags != 0 || part_of(to, process) != Part::settings) return false;
+    if (!rules_.writes_on_behalf() || call.flags != 0 || part_of(to, caller) != Part::settings) return false;
     const bool are_files = from.kind == Kind::file && (to.kind == Kind::missing || to.kind == Kind::file);
     const bool is_locked =
         from.place == to.place + ".lock" && leads_to(from.directory.get(), ".", to.directory.get());
     return are_files && is_locked && read_all(from.object.get(), settings) && are_initial_settings(settings);
 }
 
-void NewRepositories::note_directory(const Spot& spot, pid_t process) {
+void NewRepositories::note_directory(const Spot& spot, const Caller& caller) {
     if (!rules_.new_repository(spot.place)) return;
-    Made made{spot.place, {}, process};
+    Made made{spot.place, {}, caller.process()};
     const int error =
         open_handle(spot.directory.get(), spot.name.c_str(), O_NOFOLLOW | O_DIRECTORY, made.directory);
     std::erase_if(made_, [&](const Made& other) { return other.place == spot.place; });

@@ -22,12 +22,12 @@ class NewRepositories {
     explicit NewRepositories(const wire::AccessRules& rules) noexcept : rules_(rules) {}
 
     /// Whether the call on `spot` is a part of making a repository.
-    [[nodiscard]] bool is_initial(const Call& call, pid_t process, const Spot& spot) const;
+    [[nodiscard]] bool is_initial(const Call& call, const Caller& caller, const Spot& spot) const;
     /// The same for renaming, which brings settings only. They are in `settings` then.
-    [[nodiscard]] bool brings_settings(const Call& call, pid_t process, const Spot& from, const Spot& to,
+    [[nodiscard]] bool brings_settings(const Call& call, const Caller& caller, const Spot& from, const Spot& to,
                                        std::string& settings) const;
-    /// `process` has made the directory `spot` just now.
-    void note_directory(const Spot& spot, pid_t process);
+    /// `caller` has made the directory `spot` just now.
+    void note_directory(const Spot& spot, const Caller& caller);
     /// Of the command that is over.
     void forget() { made_.clear(); }
 
@@ -39,8 +39,8 @@ class NewRepositories {
     };
     enum class Part { none, hooks, sample, settings };
 
-    /// What `spot` is in a repository that this process makes.
-    [[nodiscard]] Part part_of(const Spot& spot, pid_t process) const;
+    /// What `spot` is in a repository that the caller's process makes.
+    [[nodiscard]] Part part_of(const Spot& spot, const Caller& caller) const;
 
     const wire::AccessRules& rules_;
     std::vector<Made> made_;

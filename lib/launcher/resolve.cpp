@@ -53,6 +53,16 @@ int Resolver::find_target(int directory, std::string_view path, Spot& spot) {
     return error;
 }
 
+std::string Resolver::plain_place(int directory, std::string_view path, bool stays_at_link) const {
+    unique_fd start;
+    unique_fd object;
+    if (start_at(directory, path, start) < 0) return {};
+    const int at_link = stays_at_link ? O_NOFOLLOW : 0;
+    if (open_plainly(start.get(), std::string(path), at_link, restrictions_, object) < 0) return {};
+    std::string place = place_of(object.get());
+    return is_below_proc(place) ? std::string() : place;
+}
+
 int Resolver::find_descriptor(int number, Spot& spot) {
     int error = caller_.open_start(number, spot.object);
     if (error == 0) error = kind_of(spot.object, spot.kind);

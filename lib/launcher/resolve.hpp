@@ -38,6 +38,9 @@ class Resolver {
     [[nodiscard]] int find_entry(int directory, std::string_view path, Spot& spot);
     /// What `path` leads to; behind a dangling link, the entry that would be made.
     [[nodiscard]] int find_target(int directory, std::string_view path, Spot& spot);
+    /// The same, where it exists and no part of the way means anything else to the caller than here: its place alone, for
+    /// less. "" if that cannot be said.
+    [[nodiscard]] std::string plain_place(int directory, std::string_view path, bool stays_at_link) const;
     /// For a path that cannot be followed to its end: the place where the first component stands, or would, that is not
     /// there; behind what is out of reach the place that it names; "" if something else is wrong with it.
     [[nodiscard]] std::string blocked_place(int directory, std::string_view path);

@@ -24,7 +24,7 @@ constexpr int kAttempts = 8;
 
 Site Attempt::site_of(const Spot& spot) const {
     Site site = spot.site();
-    site.initial = repositories_.is_initial(call_, caller_.process(), spot);
+    site.initial = repositories_.is_initial(call_, caller_, spot);
     site.foreign = spot.object && foreign_files_.has(spot.object.get());
     return site;
 }
@@ -117,6 +117,14 @@ int Attempt::truncate(const Spot& spot) {
     return result_of(::ftruncate(file.get(), call_.length));
 }
 
+/// What the kernel refuses by itself is no denial. It is asked only then: for an open that goes on it looks anyway.
+Answer Attempt::open_to_read() {
+    Answer answer = read();
+    if (answer.judgement.decision != Decision::deny) return answer;
+    const int error = check_arguments(call_);
+    return error < 0 ? refused(error) : std::move(answer);
+}
+
 /// What is read stays the kernel's: the masks hold whatever path is given a moment later.
 Answer Attempt::read() {
     Resolver resolver(caller_, call_.how.resolve);
@@ -124,6 +132,12 @@ Answer Attempt::read() {
                                (call_.flags & AT_SYMLINK_NOFOLLOW);
     Answer answer;
     answer.kind = call_.row->act == Act::execute ? DenialKind::exec : DenialKind::read;
+    if (!call_.on_descriptor && call_.row->act != Act::execute)
+        answer.resolved = resolver.plain_place(call_.directory, call_.path, stays_at_link);
+    if (!answer.resolved.empty()) {
+        answer.judgement = judge_read(rules_, answer.resolved);
+        return answer;
+    }
     Spot spot;
     const int error = call_.on_descriptor ? resolver.find_descriptor(call_.directory, spot)
                       : stays_at_link     ? resolver.find_entry(call_.directory, call_.path, spot)
@@ -175,12 +189,14 @@ Answer Attempt::change() {
 
 Answer answer_call(const wire::AccessRules& rules, NewRepositories& repositories, const ForeignFiles& foreign_files,
                    const Caller& caller, const Call& call, const StillWaiting& still_waiting) {
-    if (const int error = check_arguments(call); error < 0) return refused(error);
+    const bool only_reads = call.row->act == Act::open && !asks_to_write(call.how.flags);
+    if (!only_reads)
+        if (const int error = check_arguments(call); error < 0) return refused(error);
     Attempt attempt(rules, repositories, foreign_files, caller, call, still_waiting);
     switch (call.row->act) {
         case Act::open:
-            if ((call.how.flags & O_PATH) || !(asks_to_write(call.how.flags) || rules.denies_reads())) return {};
-            return asks_to_write(call.how.flags) ? attempt.open() : attempt.read();
+            if (!only_reads) return attempt.open();
+            return (call.how.flags & O_PATH) || !rules.denies_reads() ? Answer{} : attempt.open_to_read();
         case Act::enter:
         case Act::read_link:
         case Act::execute:

@@ -31,6 +31,7 @@ class Attempt {
           still_waiting_(still_waiting) {}
 
     Answer open();
+    Answer open_to_read();
     Answer read();
     Answer change_mode();
     Answer set_attribute();

@@ -70,8 +70,20 @@ int Caller::read(std::uint64_t address, void* bytes, std::size_t size) const {
     return static_cast<std::size_t>(got) == size ? 0 : -EFAULT;
 }
 
+/// Most paths are short and in one page, which is much less work than to read as much as there may be.
+bool Caller::read_short_path(std::uint64_t address, std::string& path) const {
+    char bytes[256];
+    iovec to{bytes, sizeof bytes};
+    iovec from{reinterpret_cast<void*>(address), std::min<std::size_t>(sizeof bytes, PATH_MAX - address % PATH_MAX)};
+    const ssize_t got = ::process_vm_readv(thread_, &to, 1, &from, 1, 0);
+    const auto* end = got > 0 ? static_cast<const char*>(std::memchr(bytes, '\0', static_cast<std::size_t>(got))) : nullptr;
+    if (end) path.assign(bytes, static_cast<std::size_t>(end - bytes));
+    return end != nullptr;
+}
+
 int Caller::read_path(std::uint64_t address, std::string& path) const {
     char bytes[PATH_MAX];
+    if (read_short_path(address, path)) return 0;
     // Two pieces, because what follows the page in which the path begins need not be mapped.
     const std::size_t first = PATH_MAX - address % PATH_MAX;
     iovec to{bytes, sizeof bytes};

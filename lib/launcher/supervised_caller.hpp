@@ -39,6 +39,7 @@ class Caller {
     [[nodiscard]] std::string program() const;
 
   private:
+    [[nodiscard]] bool read_short_path(std::uint64_t address, std::string& path) const;
     void read_status() const;
 
     pid_t thread_ = 0;

@@ -22,7 +22,7 @@ Answer Attempt::make() {
     if (answer.judgement.decision == Decision::perform)
         take_back_if_moved(answer, spot, made, identity_of(spot));
     const bool is_made = answer.judgement.decision == Decision::perform;
-    if (is_made && made == Kind::directory) repositories_.note_directory(spot, caller_.process());
+    if (is_made && made == Kind::directory) repositories_.note_directory(spot, caller_);
     answer.made = std::move(spot);
     return answer;
 }
@@ -79,7 +79,7 @@ Answer Attempt::rename() {
         return unreachable(from, to, error);
     const auto flags = static_cast<unsigned>(call_.flags);
     std::string settings;
-    const bool initial = repositories_.brings_settings(call_, caller_.process(), from, to, settings);
+    const bool initial = repositories_.brings_settings(call_, caller_, from, to, settings);
     Rename rename{
         from.site(),
         to.site(),

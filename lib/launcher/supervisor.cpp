@@ -1,7 +1,6 @@
 #include "supervisor.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -65,12 +64,9 @@ void Supervisor::on_notification(bool started) {
     handle(notification);
 }
 
-/// False when the caller died or was interrupted in the meantime.
+/// False when the caller died or was interrupted in the meantime. Does not wait, where the listener was readable: the
+/// kernel counts notifications, and takes none off when their callers go.
 bool Supervisor::receive() {
-    // When the last of the command's processes ends the listener only hangs up, and older kernels would wait
-    // here.
-    pollfd ready{listener_.get(), POLLIN, 0};
-    if (::poll(&ready, 1, 0) <= 0 || !(ready.revents & POLLIN)) return false;
     std::fill(buffer_.begin(), buffer_.end(), 0);
     return ::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_RECV, buffer_.data()) == 0;
 }
