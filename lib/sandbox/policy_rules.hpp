@@ -107,11 +107,14 @@ class PolicyRules {
     void add(wire::Access access, const ResolvedPath& path, const std::string& rule, bool expanded = false);
     void protect_way(const ResolvedPath& path, const std::string& rule);
     void warn_of_alias(const ResolvedPath& path, const std::string& rule);
+    /// Of a link of an always denied name that takes away from what was granted.
+    void warn_of_link(const ResolvedPath& path, const std::string& rule);
 
     const FilesystemPolicy& policy_;
     const std::vector<std::string> written_;
     const CompiledPolicy* const wider_;
     std::set<std::string> exceeding_;  ///< entries, of which a glob may match any number of places
+    std::set<std::string> warned_links_;
     const PathFacts& facts_;
 };
 
