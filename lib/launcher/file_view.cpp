@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/covers.hpp"
 #include "launcher/device_view.hpp"
 #include "launcher/mounts.hpp"
 #include "launcher/proc_view.hpp"
@@ -34,20 +35,12 @@ constexpr std::uint64_t kPlainFiles = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 
 Outcome mounts_failed(int error, const std::string& path) { return fail(Stage::mounts, -error, path); }
 
-/// What is at `source` becomes a read-only mount on `place`.
-int put_read_only(int source, int place) {
-    unique_fd tree;
-    int error = clone_tree(source, tree);
-    if (error == 0) error = flag_tree(tree.get(), {MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID, 0});
-    return error == 0 ? attach(tree.get(), place) : error;
-}
-
 /// What the host has removed since the plan was made needs no cover; should it come back, each command's start looks
 /// again (Protection), and until then its name is the supervisor's matter.
 int unless_gone(int error) { return error == -ENOENT || error == -ENOTDIR ? 0 : error; }
 
-/// A link that stands there now is protected as one, and that is the supervisor's matter too. No such thing holds for
-/// masks: what it leads to would be read.
+/// A link that stands there now is protected as one, and that is the supervisor's matter too; what it leads to is covered
+/// by the Protection, which looks at each place before there is any command.
 int unless_link(int error) { return error == -ELOOP ? 0 : unless_gone(error); }
 
 /// What a session cannot do without where its whole root is denied: a place for the inits' /proc, and the
@@ -83,6 +76,7 @@ class FileView {
     int mask_with_holes(const MountOp& op);
     int put(int tree, const std::string& path);
     int protect(const std::string& path);
+    int put_mask_unless_link(const std::string& path);
     int put_root(int tree);
     int protect_kernel_settings();
     int hide_host_facts();
@@ -144,11 +138,16 @@ int FileView::carry_out(const MountOp& op) {
         case MountStep::bind_read_only:
             return unless_link(protect(op.path));
         case MountStep::mask:
-            return unless_gone(put_mask(masks_, op.path));
+            return put_mask_unless_link(op.path);
         case MountStep::mask_with_holes:
             return mask_with_holes(op);
     }
     return -EINVAL;
+}
+
+int FileView::put_mask_unless_link(const std::string& path) {
+    const int error = put_mask(masks_, path);
+    return plan_.filesystem_enforced ? unless_link(error) : unless_gone(error);
 }
 
 int FileView::take_tree(const MountOp& op) {
@@ -272,18 +271,6 @@ Outcome lay_out_files(const wire::SessionPlan& plan, Masks& masks, HostTree& hos
     // First of the rest, because the steps need the masks, and a taken root its /proc covered.
     if (Outcome failure = cover_proc(masks)) return failure;
     return FileView(plan, masks, std::move(relay)).lay_out();
-}
-
-int bind_read_only(const std::string& path) {
-    unique_fd place;
-    const int error = open_place(path, place);
-    return error == 0 ? put_read_only(place.get(), place.get()) : error;
-}
-
-int put_mask(const Masks& masks, const std::string& path) {
-    unique_fd covered;
-    const int error = open_place(path, covered);
-    return error == 0 ? masks.cover(covered.get()) : error;
 }
 
 }  // namespace sandpipe::launcher

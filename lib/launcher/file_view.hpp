@@ -13,9 +13,4 @@ namespace sandpipe::launcher {
 /// hidden.
 [[nodiscard]] Outcome lay_out_files(const wire::SessionPlan& plan, Masks& masks, HostTree& host);
 
-/// What is at `path` becomes a read-only mount of itself. 0 or -errno.
-[[nodiscard]] int bind_read_only(const std::string& path);
-/// What is at `path` is covered by a mask. 0 or -errno.
-[[nodiscard]] int put_mask(const Masks& masks, const std::string& path);
-
 }  // namespace sandpipe::launcher

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "launcher/mounts.hpp"
 #include "launcher/resolve.hpp"
 #include "sys/directory.hpp"
 #include "wire/glob.hpp"
@@ -24,6 +25,16 @@ bool is_dots(std::string_view name) { return name == "." || name == ".."; }
 
 /// The session has its own of these.
 bool is_own_tree(std::string_view path) { return path == "/proc" || path == "/dev" || path == "/sys"; }
+
+/// Null where it is none any more: a link that came in its place, or on the way, would lead the search elsewhere.
+sys::Directory open_directory(const std::string& path) {
+    unique_fd place;
+    if (open_place(path, place) < 0) return nullptr;
+    const int fd = ::openat(place.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    sys::Directory directory(fd < 0 ? nullptr : ::fdopendir(fd));
+    if (fd >= 0 && !directory) ::close(fd);
+    return directory;
+}
 
 }  // namespace
 
@@ -70,7 +81,7 @@ void GlobWatch::search(std::string place, const Found& found) {
         const std::string here = std::move(ahead.back());
         ahead.pop_back();
         watch(here);
-        const sys::Directory directory(::opendir(here.c_str()));
+        const sys::Directory directory = open_directory(here);
         while (const dirent* entry = directory ? ::readdir(directory.get()) : nullptr) {
             if (is_dots(entry->d_name)) continue;
             std::string path = join(here, entry->d_name);
@@ -97,19 +108,38 @@ void GlobWatch::watch(const std::string& directory) {
     }
 }
 
-/// False when the kernel dropped events.
+/// False when the kernel dropped events. Who renames something for ever makes events faster than they can be looked at:
+/// names are looked at once for all that happened to them, and what comes after some rounds is for the next time.
 bool GlobWatch::drain(const Found& found) {
+    constexpr int kRounds = 4;
+    for (int round = 0; round < kRounds; ++round) {
+        News news;
+        if (!take_events(news)) return false;
+        if (news.empty()) return true;
+        for (const auto& [path, is_directory] : news) {
+            const Reach reach = reach_of(path);
+            if (reach.matches) found(path);
+            // It may be an old one with a new name, and so may all below it.
+            if (reach.deeper && is_directory) search(path, found);
+        }
+        if (!events_) return false;
+    }
+    return true;
+}
+
+bool GlobWatch::take_events(News& news) {
+    constexpr int kMostReads = 64;
     alignas(inotify_event) char bytes[16 * 1024];
-    for (;;) {
+    for (int reads = 0; reads < kMostReads; ++reads) {
         const ssize_t size = ::read(events_.get(), bytes, sizeof bytes);
         if (size < 0 && errno == EINTR) continue;
         if (size < 0) return errno == EAGAIN;
-        if (!take_events(bytes, static_cast<std::size_t>(size), found)) return false;
-        if (!events_) return false;
+        if (!add_events(bytes, static_cast<std::size_t>(size), news)) return false;
     }
+    return true;
 }
 
-bool GlobWatch::take_events(const char* bytes, std::size_t size, const Found& found) {
+bool GlobWatch::add_events(const char* bytes, std::size_t size, News& news) {
     for (std::size_t at = 0; at + sizeof(inotify_event) <= size;) {
         inotify_event event{};
         std::memcpy(&event, bytes + at, sizeof event);
@@ -122,11 +152,8 @@ bool GlobWatch::take_events(const char* bytes, std::size_t size, const Found& fo
             directories_.erase(directory);
             continue;
         }
-        const std::string path = join(directory->second, name);
-        const Reach reach = reach_of(path);
-        if (reach.matches) found(path);
-        // It may be an old one with a new name, and so may all below it.
-        if (reach.deeper && (event.mask & IN_ISDIR)) search(path, found);
+        bool& is_directory = news[join(directory->second, name)];
+        is_directory = is_directory || (event.mask & IN_ISDIR) != 0;
     }
     return true;
 }

@@ -3,6 +3,7 @@
 #include <sandpipe/unique_fd.hpp>
 
 #include <functional>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -33,8 +34,10 @@ class GlobWatch {
     void search_all(const Found& found);
     void search(std::string place, const Found& found);
     void watch(const std::string& directory);
+    using News = std::map<std::string, bool>;  // what has come: whether it was a directory
     [[nodiscard]] bool drain(const Found& found);
-    [[nodiscard]] bool take_events(const char* bytes, std::size_t size, const Found& found);
+    [[nodiscard]] bool take_events(News& news);
+    [[nodiscard]] bool add_events(const char* bytes, std::size_t size, News& news);
 
     const wire::AccessRules* rules_ = nullptr;
     std::vector<wire::AccessRule> globs_;

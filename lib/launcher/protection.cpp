@@ -14,8 +14,9 @@
 #include <memory>
 #include <string_view>
 
+#include "launcher/covers.hpp"
 #include "launcher/directory_of.hpp"
-#include "launcher/file_view.hpp"
+#include "launcher/mounts.hpp"
 #include "wire/access_rules.hpp"
 
 namespace sandpipe::launcher {
@@ -27,6 +28,7 @@ using wire::AccessRules;
 
 // statx(2), since Linux 6.8: a number that no later mount gets. What is not known by it is looked at each time.
 constexpr unsigned kStatxMountIdUnique = 0x4000;
+constexpr unsigned kFields = STATX_TYPE | STATX_MODE | kStatxMountIdUnique;
 // The mode of a mask through which granted places can be reached.
 constexpr mode_t kMaskWithHoles = 0111;
 
@@ -48,12 +50,6 @@ bool is_out_of_reach(int error) { return error == ENOENT || error == ENOTDIR || 
 bool is_link(const std::string& path) {
     struct stat found {};
     return ::lstat(path.c_str(), &found) == 0 && S_ISLNK(found.st_mode);
-}
-
-/// As a link does that a command made of a name that its own policy did not deny.
-bool leads_nowhere(const std::string& link) {
-    struct stat found {};
-    return ::stat(link.c_str(), &found) < 0 && (errno == ENOENT || is_no_path(errno));
 }
 
 bool is_directory(const std::string& path) {
@@ -107,33 +103,65 @@ Protection::Renewal Protection::renew() {
     return renewal;
 }
 
+/// Whoever exchanges what stands there for ever, between any two looks, would keep every session from starting; but
+/// each look has its chance.
 void Protection::check(Place& place, Renewal& renewal) {
+    constexpr int kMostTries = 200;
+    constexpr timespec kPause{0, 500'000};
     if (renewal.failure) return;
-    State state = State::missing;
-    int error = look_until_settled(place, state);
-    // What a link protects is the link, and that is the supervisor's part; a denied read that has become one
-    // leads to a place that nobody judged.
-    const bool is_repository = state == State::bare && place.cover == Cover::read_only_file && is_directory(place.path);
-    if (is_repository) return;
-    if (state == State::link) error = place.cover == Cover::mask && !leads_nowhere(place.path) ? -ELOOP : 0;
-    if (state == State::bare) {
-        error = cover_again(place);
-        renewal.renewed = true;
+    int error = settle(place, renewal);
+    for (int tries = 1; error == -ESTALE && tries < kMostTries; ++tries) {
+        ::nanosleep(&kPause, nullptr);
+        error = settle(place, renewal);
     }
     if (error < 0) renewal.failure = fail(Stage::mounts, -error, place.path);
+}
+
+/// -ESTALE: it was exchanged meanwhile, and nobody knows what stands there now.
+int Protection::settle(Place& place, Renewal& renewal) {
+    State state = State::missing;
+    int error = look(place, state);
+    if (error < 0 || state == State::missing || state == State::covered) return error;
+    const bool follows = place.cover == Cover::mask;
+    if (state == State::bare) {
+        const bool is_repository = place.cover == Cover::read_only_file && is_directory(place.path);
+        if (is_repository) return 0;
+        error = cover_again(place);
+        renewal.renewed = renewal.renewed || error == 0;
+    }
+    // What a link keeps from being written is the link, and that is the supervisor's part.
+    const bool is_link = state == State::link || error == -ELOOP;
+    if (is_link) return follows ? follow(place, renewal) : 0;
+    return is_out_of_reach(-error) ? 0 : error;  // gone again
+}
+
+/// A denied read that has become a link, or is behind one: what it leads to is meant.
+int Protection::follow(const Place& link, Renewal& renewal) {
+    const std::string target = resolved(link.path);
+    if (target.empty() || target == "/") return 0;
+    if (link.has_holes) return -ESTALE;
+    Place place{target, Cover::mask, grants_below(*rules_, target)};
+    // As when the session was planned: a link does not take away what the session is for.
+    if (holds_granted(target) && (link.is_match || !place.has_holes)) return 0;
+    State state = State::missing;
+    int error = look(place, state);
+    if (error < 0 || state == State::covered) return error;
+    if (state != State::bare) return -ESTALE;
+    error = cover_again(place);
+    renewal.renewed = renewal.renewed || error == 0;
+    return is_out_of_reach(-error) ? -ESTALE : error;
 }
 
 void Protection::check_match(const std::string& path, Renewal& renewal) {
     const bool readable = rules_->read(path).allowed;
     if (readable && rules_->write(path).error != EACCES) return;
-    std::string place = path;
-    if (is_link(path)) {
-        place = resolved(path);
-        // As when the session was planned: a link does not take away what the session is for.
-        if (place.empty() || holds_granted(place)) return;
+    Place match{path, readable ? Cover::read_only : Cover::mask, !readable && grants_below(*rules_, path)};
+    match.is_match = true;
+    if (readable && is_link(path)) {
+        match.path = resolved(path);
+        if (match.path.empty() || holds_granted(match.path)) return;
     }
-    Place match{place, readable ? Cover::read_only : Cover::mask, !readable && grants_below(*rules_, place)};
-    if (!readable || rules_->in_root(place)) check(match, renewal);
+    if (!readable || rules_->in_root(match.path)) check(match, renewal);
 }
 
 bool Protection::holds_granted(const std::string& place) const {
@@ -144,12 +172,11 @@ bool Protection::holds_granted(const std::string& place) const {
 /// As lstat.
 int Protection::stat_place(const Place& place, struct statx& found) {
     constexpr int kFlags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
-    constexpr unsigned kFields = STATX_TYPE | STATX_MODE | kStatxMountIdUnique;
     const std::string_view above = directory_of(place.path);
     if (place.shares && (!directory_ || above != directory_path_)) {
         directory_path_ = above;
-        directory_.reset(::open(directory_path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-        if (!directory_) return -errno;
+        directory_.reset();
+        if (const int error = open_place(directory_path_, directory_); error < 0) return error;
     }
     const std::size_t name = above.size() > 1 ? above.size() + 1 : 1;
     const int result = place.shares ? ::statx(directory_.get(), place.path.c_str() + name, kFlags, kFields, &found)
@@ -157,49 +184,48 @@ int Protection::stat_place(const Place& place, struct statx& found) {
     return result < 0 ? -errno : 0;
 }
 
-/// Whoever replaces a directory puts a link there for a moment, at times; what it will be is looked for some times.
-int Protection::look_until_settled(Place& place, State& state) {
-    constexpr int kLooks = 10;
-    constexpr timespec kPause{0, 2'000'000};
-    int error = look(place, state);
-    const auto unsettled = [&] {
-        return state == State::link && place.cover == Cover::mask && !leads_nowhere(place.path);
-    };
-    for (int i = 0; i < kLooks && unsettled(); ++i) {
-        ::nanosleep(&kPause, nullptr);
-        error = look(place, state);
-    }
-    return error;
-}
-
 int Protection::look(Place& place, State& state) {
     state = State::missing;
     struct statx found {};
-    if (const int error = stat_place(place, found); error < 0)
-        return is_out_of_reach(-error) ? 0 : error;
-    state = S_ISLNK(found.stx_mode) ? State::link : State::bare;
-    if (state == State::link) return 0;
-    // A mount stands at one place: where it is seen, it covers as it did when it was looked at.
-    const bool seen = place.mount != 0 && found.stx_mnt_id == place.mount;
-    if (seen || ::makedev(found.stx_dev_major, found.stx_dev_minor) == mask_device_) {
-        state = State::covered;
+    const int error = stat_place(place, found);
+    if (error == -ELOOP || (error == 0 && S_ISLNK(found.stx_mode))) {
+        state = State::link;
         return 0;
     }
+    if (error < 0) return is_out_of_reach(-error) ? 0 : error;
+    // A mount stands at one place: where it is seen, it covers as it did when it was looked at.
+    const bool seen = place.mount != 0 && found.stx_mnt_id == place.mount;
+    if (!seen && !is_mask(found)) return look_closely(place, state);
+    state = State::covered;
+    return 0;
+}
+
+bool Protection::is_mask(const struct statx& found) const {
+    return ::makedev(found.stx_dev_major, found.stx_dev_minor) == mask_device_;
+}
+
+/// At what stands there at one moment: by its name the next call may find something else.
+int Protection::look_closely(Place& place, State& state) {
+    unique_fd object;
+    struct statx found {};
     struct statfs mount {};
-    if (::statfs(place.path.c_str(), &mount) < 0) return is_out_of_reach(errno) ? 0 : -errno;
+    const int error = open_place(place.path, object);
+    if (error == -ELOOP) state = State::link;
+    if (error < 0) return is_out_of_reach(-error) ? 0 : error;
+    if (::statx(object.get(), "", AT_EMPTY_PATH, kFields, &found) < 0) return -errno;
+    if (::fstatfs(object.get(), &mount) < 0) return -errno;
     const bool read_only = (static_cast<unsigned long>(mount.f_flags) & ST_RDONLY) != 0;
     const bool holed = mount.f_type == TMPFS_MAGIC && (found.stx_mode & 07777) == kMaskWithHoles;
-    if (!read_only || (place.cover == Cover::mask && !(place.has_holes && holed))) return 0;
-    state = State::covered;
-    place.mount = found.stx_mask & kStatxMountIdUnique ? found.stx_mnt_id : 0;
+    const bool covered = read_only && (place.cover != Cover::mask || (place.has_holes && holed));
+    state = covered || is_mask(found) ? State::covered : State::bare;
+    if (covered) place.mount = found.stx_mask & kStatxMountIdUnique ? found.stx_mnt_id : 0;
     return 0;
 }
 
 int Protection::cover_again(const Place& place) const {
     // What was granted below it has no mount any more: only a new session can lay that out.
     if (place.has_holes) return -ESTALE;
-    const int error = place.cover == Cover::mask ? put_mask(*masks_, place.path) : bind_read_only(place.path);
-    return is_out_of_reach(-error) ? 0 : error;  // gone again
+    return place.cover == Cover::mask ? put_mask(*masks_, place.path) : bind_read_only(place.path);
 }
 
 }  // namespace sandpipe::launcher

@@ -40,14 +40,18 @@ class Protection {
         Cover cover = Cover::read_only;
         bool has_holes = false;  // something below it is granted again
         bool shares = false;     // its directory with another place
+        bool is_match = false;   // of a glob
         std::uint64_t mount = 0;  // the one that was found to cover it
     };
 
     void check(Place& place, Renewal& renewal);
+    [[nodiscard]] int settle(Place& place, Renewal& renewal);
+    [[nodiscard]] int follow(const Place& link, Renewal& renewal);
     void check_match(const std::string& path, Renewal& renewal);
     [[nodiscard]] bool holds_granted(const std::string& place) const;
-    [[nodiscard]] int look_until_settled(Place& place, State& state);
     [[nodiscard]] int look(Place& place, State& state);
+    [[nodiscard]] int look_closely(Place& place, State& state);
+    [[nodiscard]] bool is_mask(const struct statx& found) const;
     [[nodiscard]] int stat_place(const Place& place, struct statx& found);
     [[nodiscard]] int cover_again(const Place& place) const;
 

@@ -15,7 +15,7 @@ using wire::Access;
 
 void PolicyRules::deny_found(Access access, const PolicyEntry& glob, const GlobFind& name) {
     if (is_in_own_tree(name.path)) return;
-    if (name.kind == PathKind::symlink) return deny_behind_link(access, glob, name.path);
+    if (name.kind == PathKind::symlink) return deny_behind_link(access, glob, name);
     const bool lifted = access == Access::deny_read && found.rules.read(name.path).allowed;
     // Outside of the roots nothing can be written anyway.
     const bool in_vain = access == Access::deny_write && !found.rules.in_root(name.path);
@@ -58,8 +58,12 @@ bool PolicyRules::can_be_masked(const std::string& directory) const {
 }
 
 // As with a link that is named without a glob, what it leads to is meant. But a command may have made it.
-void PolicyRules::deny_behind_link(Access access, const PolicyEntry& glob, const std::string& link) {
+void PolicyRules::deny_behind_link(Access access, const PolicyEntry& glob, const GlobFind& found_link) {
+    const std::string& link = found_link.path;
     const ResolvedPath path = resolve_path(link, facts_);
+    // It has been replaced since it was found.
+    if (path.place == link && path.fact.exists())
+        return deny_found(access, glob, {found_link.query, link, path.fact.kind});
     const bool leads_astray = path.place == "/" || wire::holds_any(path.place, found.rules.writable_roots());
     if (leads_astray)
         warn(link + " leads to " + path.place + ", which is granted; only the link is protected");

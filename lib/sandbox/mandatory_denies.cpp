@@ -138,7 +138,14 @@ class MandatorySearch {
     void deny_git(const std::string& directory) {
         const std::string git = join_path(directory, kGit);
         const ResolvedPath path = resolve_below(directory, kGit, facts_);
-        if (path.fact.kind == PathKind::directory) return deny_repository(git, path.place);
+        if (path.fact.kind == PathKind::directory) {
+            if (path.passed.empty() || may_mean_repository(directory, path.place))
+                return deny_repository(git, path.place);
+            if (!denies_any_of_git()) return;
+            deny(directory, kGit, ".git (always denied)");
+            found_.places.back().only_link = true;
+            return;
+        }
         if (path.fact.exists()) deny_pointed_at(directory);
         const bool any = denies_any_of_git();
         const bool is_free = path.fact.kind == PathKind::missing && path.passed.empty();
@@ -153,7 +160,18 @@ class MandatorySearch {
     void deny_pointed_at(const std::string& directory) {
         const std::string repository = git_pointer_target(directory, facts_);
         if (repository.empty() || facts_.look(repository).kind != PathKind::directory) return;
+        if (!may_mean_repository(directory, repository)) return;
         deny_repository(repository, repository);
+    }
+
+    /// What a link or pointer in `directory` leads to. Below a root a command may have made that, and led it to any
+    /// directory. Whatever git made has one of these files, and no command can take them away.
+    [[nodiscard]] bool may_mean_repository(const std::string& directory, const std::string& place) const {
+        const auto is_file = [&](std::string_view name) {
+            const PathKind kind = facts_.look(join_path(place, name)).kind;
+            return kind != PathKind::missing && kind != PathKind::directory;
+        };
+        return is_one_of(roots_, directory) || is_file("config") || is_file("commondir");
     }
 
     /// What cannot be looked at now would be open once a command has given itself the right to enter.
@@ -233,7 +251,7 @@ class MandatorySearch {
 
     /// `directory` is resolved.
     void deny(std::string_view directory, std::string_view rest, std::string text) {
-        found_.places.push_back({join_path(directory, rest), std::move(text), directory.size(), false});
+        found_.places.push_back({join_path(directory, rest), std::move(text), directory.size(), false, false});
         if (found_.places.size() > kMaxPlaces) refuse_places();
     }
 

@@ -41,6 +41,7 @@ struct MandatoryPlace {
     std::string text;  ///< the rule's words: ".vscode (always denied)"
     std::size_t resolved = 0;  ///< so much of `path` is a directory without links on the way
     bool until_made = false;  ///< a part that a new repository comes with: whoever makes it may make that too
+    bool only_link = false;  ///< what it leads to is not what the name stands for
 };
 
 struct MandatoryPlaces {

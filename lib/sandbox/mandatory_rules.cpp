@@ -40,6 +40,14 @@ void PolicyRules::deny_mandatory(const std::vector<std::string>& passed_over, co
     for (std::string& warning : mandatory.warnings) warn(std::move(warning));
 }
 
+/// At a root no command of such a session can have made it.
+void PolicyRules::warn_of_link(const ResolvedPath& path, const std::string& rule) {
+    if (path.passed.empty() || !found.rules.in_root(path.place)) return;
+    if (warned_links_.insert(path.passed.front()).second)
+        warn("because of the link " + path.passed.front() + " nothing can be written at " + path.place + ": " + rule +
+             "; if a command made it, remove it");
+}
+
 bool PolicyRules::deny_mandatory(const MandatoryPlace& place, const std::vector<std::string>& roots,
                                  const MountAliases* aliases) {
     const std::string& path = place.path;
@@ -52,10 +60,13 @@ bool PolicyRules::deny_mandatory(const MandatoryPlace& place, const std::vector<
     const bool leads_astray = !resolved.passed.empty() && wire::holds_any(resolved.place, roots);
     if (leads_astray)
         warn(path + " leads to " + resolved.place + ", which is granted; only the link is protected");
-    if (leads_astray || is_in_own_tree(resolved.place)) {
+    else if (place.only_link)
+        warn(path + " leads to " + resolved.place + ", which is no repository; only the link is protected");
+    if (leads_astray || place.only_link || is_in_own_tree(resolved.place)) {
         protect_way(resolved, rule);
         return false;
     }
+    if (!wire::holds_any(whole.substr(0, place.resolved), roots)) warn_of_link(resolved, rule);
     const Access access = place.until_made ? Access::deny_after_init : Access::deny_write;
     add(access, resolved, rule);
     warn_of_alias(resolved, rule);

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <sandpipe/error.hpp>
@@ -13,6 +14,8 @@
 #include <memory>
 #include <string_view>
 #include <system_error>
+
+#include "sys/raw_syscall.hpp"
 
 namespace sandpipe {
 namespace {
@@ -52,6 +55,21 @@ PathKind kind_of_entry(unsigned char type) {
 struct CloseDirectory {
     void operator()(DIR* directory) const noexcept { ::closedir(directory); }
 };
+
+/// ENOTDIR where a link has come in its place, or on the way: it would lead a search to anywhere.
+DIR* open_directory(const std::string& path) {
+    open_how how{};
+    how.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    how.resolve = RESOLVE_NO_SYMLINKS;
+    const long opened = sys::raw_syscall(SYS_openat2, AT_FDCWD, sys::word(path.c_str()), sys::word(&how), sizeof how);
+    if (opened < 0) {
+        errno = opened == -ELOOP ? ENOTDIR : static_cast<int>(-opened);
+        return nullptr;
+    }
+    DIR* directory = ::fdopendir(static_cast<int>(opened));
+    if (!directory) ::close(static_cast<int>(opened));
+    return directory;
+}
 
 }  // namespace
 
@@ -104,7 +122,7 @@ std::string HostPathFacts::mount_table() const {
 
 DirectoryListing HostPathFacts::list(const std::string& path) const {
     DirectoryListing listing;
-    const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(path.c_str()));
+    const std::unique_ptr<DIR, CloseDirectory> directory(open_directory(path));
     if (!directory) return {{}, errno};
     errno = 0;
     while (const dirent* entry = ::readdir(directory.get())) {

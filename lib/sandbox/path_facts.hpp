@@ -48,6 +48,7 @@ class PathFacts {
     [[nodiscard]] virtual PathFact look(const std::string& path) const = 0;
     /// Where a symbolic link points, as it is written in it; empty if that cannot be read.
     [[nodiscard]] virtual std::string link_target(const std::string& path) const = 0;
+    /// Of a path without links; one that has a link by now is no directory any more.
     [[nodiscard]] virtual DirectoryListing list(const std::string& path) const = 0;
     /// The first 4096 bytes of a regular file; empty if they cannot be read.
     [[nodiscard]] virtual std::string text(const std::string& path) const = 0;

@@ -70,17 +70,6 @@ void PolicyRules::nothing_found(Access access, const PolicyEntry& glob) {
     warn(glob.where + ": " + fault + ", so nothing is granted");
 }
 
-bool PolicyRules::leads_astray(const PolicyEntry& entry) {
-    const std::string link = planted_link(entry.path, written_);
-    if (link.empty()) return false;
-    const std::string text = quoted(entry.absolute) + " leads to " + entry.path.place + " by the link " + link +
-                             ", which a command may have made; grant " + entry.path.place + " by its own name";
-    const bool is_root = entry.where.starts_with("filesystem.allowWrite");
-    if (is_root && policy_.missing_allow_write != MissingAllowWrite::skip) refuse(entry, text);
-    warn(entry.where + ": " + text);
-    return true;
-}
-
 bool PolicyRules::exceeds(Access access, const PolicyEntry& entry) {
     if (!wider_ || has_grant(*wider_, access, entry.path.place)) return false;
     if (exceeding_.insert(entry.where).second)
@@ -161,7 +150,7 @@ void PolicyRules::allow_execute(const PolicyEntry& entry) {
 }
 
 void PolicyRules::deny_read(const PolicyEntry& entry) {
-    if (is_void_by_link(entry)) return;
+    if (is_void_by_link(Access::deny_read, entry)) return;
     if (!entry.glob.empty()) return deny_glob(Access::deny_read, entry);
     if (wire::holds(kProc, entry.path.place))
         refuse(entry,
@@ -170,19 +159,9 @@ void PolicyRules::deny_read(const PolicyEntry& entry) {
 }
 
 void PolicyRules::deny_write(const PolicyEntry& entry) {
-    if (is_void_by_link(entry)) return;
+    if (is_void_by_link(Access::deny_write, entry)) return;
     if (!entry.glob.empty()) return deny_glob(Access::deny_write, entry);
     deny(Access::deny_write, entry);
-}
-
-bool PolicyRules::is_void_by_link(const PolicyEntry& entry) {
-    const std::string& place = entry.path.place;
-    const std::string link = place == "/" || is_in_own_tree(place) ? planted_link(entry.path, written_) : std::string();
-    if (link.empty()) return false;
-    warn(entry.where + ": " + quoted(entry.absolute) + " leads to " + place + " by the link " + link +
-         ", which a command may have made; only the link is protected");
-    protect_way(entry.path, entry.rule);
-    return true;
 }
 
 void PolicyRules::deny(Access access, const PolicyEntry& entry) {

@@ -90,11 +90,13 @@ class PolicyRules {
   private:
     /// Whether the wider session has not what this would grant; then it is warned of and not granted.
     [[nodiscard]] bool exceeds(wire::Access access, const PolicyEntry& entry);
-    /// Whether a denied path leads, by a link that a command may have made, to what no policy can deny: that must not
-    /// keep the session from starting. The link is protected then.
-    bool is_void_by_link(const PolicyEntry& entry);
+    /// Whether a denied path leads, by a link that a command may have made, to what no policy can deny, or to what the
+    /// session is for: that must not keep it from starting. The link is protected then.
+    bool is_void_by_link(wire::Access access, const PolicyEntry& entry);
+    /// Whether with `place` the workspace, a root or /tmp would be denied.
+    [[nodiscard]] bool takes_away_written(wire::Access access, const std::string& place) const;
     [[nodiscard]] bool can_be_masked(const std::string& directory) const;
-    void deny_behind_link(wire::Access access, const PolicyEntry& glob, const std::string& link);
+    void deny_behind_link(wire::Access access, const PolicyEntry& glob, const GlobFind& found_link);
     void grant_devices_in(const PolicyEntry& entry);
     void allow_missing(const PolicyEntry& entry);
     void deny(wire::Access access, const PolicyEntry& entry);
@@ -105,11 +107,14 @@ class PolicyRules {
     void add(wire::Access access, const ResolvedPath& path, const std::string& rule, bool expanded = false);
     void protect_way(const ResolvedPath& path, const std::string& rule);
     void warn_of_alias(const ResolvedPath& path, const std::string& rule);
+    /// Of a link of an always denied name that takes away from what was granted.
+    void warn_of_link(const ResolvedPath& path, const std::string& rule);
 
     const FilesystemPolicy& policy_;
     const std::vector<std::string> written_;
     const CompiledPolicy* const wider_;
     std::set<std::string> exceeding_;  ///< entries, of which a glob may match any number of places
+    std::set<std::string> warned_links_;
     const PathFacts& facts_;
 };
 

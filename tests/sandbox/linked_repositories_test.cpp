@@ -66,6 +66,42 @@ TEST_F(LinkedRepositories, LinksThatLeadAstrayStopNoSession) {
     expect_acts(next, "EACCES", at("w"), {"create @/.git/hooks/x", "unlink @/.git/modules"});
 }
 
+/// What a command linked to is no repository by that, and the workspace stays what it is for.
+TEST_F(LinkedRepositories, ALinkOfACommandMakesNoRepository) {
+    EXPECT_EQ(open().sh("mkdir -p x y src/hooks src/config; ln -s ../src x/.git; echo 'gitdir: ../src' > y/.git").code(), 0);
+    Session session = open();
+    ASSERT_EQ(session.warnings().size(), 1U);
+    EXPECT_NE(session.warnings()[0].find("x/.git leads to"), std::string::npos) << session.warnings()[0];
+    expect_acts(session, "ok", at("w"), {"create @/src/hooks/use", "create @/src/config/c", "mkdir @/src/modules"});
+    expect_acts(session, "EACCES", at("w"), {"unlink @/x/.git", "unlink @/y/.git", "append @/y/.git"});
+    session.close();
+    // As soon as it is one, the next session protects it, by whatever leads there.
+    host("rm -r w/src/config w/src/modules && git init -q --bare w/src");
+    Session next = open();
+    expect_acts(next, "EACCES", at("w"), {"create @/src/hooks/pre-commit", "append @/src/config", "mkdir @/src/modules"});
+}
+
+TEST_F(LinkedRepositories, ALinkThatTakesAwayIsWarnedOf) {
+    EXPECT_EQ(open().sh("mkdir x src; ln -s ../src x/.vscode; for i in $(seq 30); do mkdir l$i; ln -s ../dir/d$i l$i/.mcp.json; done")
+                  .code(),
+              0);
+    Session session = open();
+    expect_acts(session, "EACCES", at("w"), {"create @/src/f", "unlink @/x/.vscode", "create @/dir/d7"});
+    expect_acts(session, "ok", at("w"), {"create @/f", "create @/dir/f"});
+    EXPECT_EQ(session.warnings().size(), 11U);
+    EXPECT_EQ(session.warnings()[0].rfind("21 more", 0), 0U) << session.warnings()[0];
+    session.close();
+    host("rm -r w/l*");
+    const std::string warning = "because of the link " + at("w/x/.vscode") + " nothing can be written at " + at("w/src") +
+                                ": .vscode (always denied); if a command made it, remove it";
+    EXPECT_EQ(open().warnings(), std::vector<std::string>{warning});
+    // The user's own, where no command can make one.
+    host("rm w/x/.vscode; ln -s src w/.vscode");
+    Session own = open();
+    EXPECT_EQ(own.warnings(), std::vector<std::string>{});
+    expect_acts(own, "EACCES", at("w"), {"create @/src/g", "unlink @/.vscode"});
+}
+
 /// Of the names that a policy denies, made where another did not.
 TEST_F(LinkedRepositories, LinksToWhatNoPolicyCanDeny) {
     EXPECT_EQ(open().sh("ln -s /proc/1/root conf; ln -s / all; ln -s /dev/fuse device; ln -s /proc keys; ln -s /dev d").code(),
