@@ -14,6 +14,7 @@
 namespace sandpipe::launcher {
 namespace {
 
+// None of them can be executed, but what is mapped of "zero" is memory like any other, code too.
 constexpr const char* kNodes[] = {"null", "zero", "full", "random", "urandom", "tty"};
 
 struct Link {
@@ -29,13 +30,12 @@ constexpr SkeletonModes kModes{0755, 0};
 
 /// Read-only, so that root cannot change the mode or owner of the host's node; the device itself can still be
 /// written (mount(2): special files are not subject to it).
-int take_device(const std::string& path, unique_fd& tree) {
+int take_device(const std::string& path, std::uint64_t more_flags, unique_fd& tree) {
     unique_fd place;
     int error = open_place(path, place);
     if (error == 0) error = clone_tree(place.get(), tree);
     if (error < 0) return error;
-    return flag_tree(tree.get(),
-                     {MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, MOUNT_ATTR_NODEV});
+    return flag_tree(tree.get(), {MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | more_flags, MOUNT_ATTR_NODEV});
 }
 
 int make_skeleton(int dev, const std::vector<Device>& devices) {
@@ -75,7 +75,7 @@ int attach_shared_memory(int dev, const wire::MountOp& op) {
 int take_devices(const wire::MountOp& op, std::vector<Device>& devices) {
     for (const char* name : kNodes) {
         Device device{name, false, {}};
-        const int error = take_device(op.path + "/" + name, device.tree);
+        const int error = take_device(op.path + "/" + name, 0, device.tree);
         if (error == -ENOENT) continue;
         if (error < 0) return error;
         devices.push_back(std::move(device));
@@ -83,7 +83,7 @@ int take_devices(const wire::MountOp& op, std::vector<Device>& devices) {
     if (op.holes.size() != op.hole_is_directory.size()) return -EINVAL;
     for (std::size_t i = 0; i < op.holes.size(); ++i) {
         Device device{std::string(wire::relative_to(op.path, op.holes[i])), op.hole_is_directory[i] != 0, {}};
-        if (const int error = take_device(op.holes[i], device.tree); error < 0) return error;
+        if (const int error = take_device(op.holes[i], MOUNT_ATTR_NOEXEC, device.tree); error < 0) return error;
         devices.push_back(std::move(device));
     }
     return 0;

@@ -89,8 +89,8 @@ int open_child_signals(unique_fd& signals) {
 
 void drain_child_signals(int signals) noexcept {
     signalfd_siginfo info;
-    while (::read(signals, &info, sizeof info) == sizeof info) {
-    }
+    // signal(7): of a standard signal no second one waits. Nothing to read is well too.
+    [[maybe_unused]] const ssize_t got = ::read(signals, &info, sizeof info);
 }
 
 }  // namespace sandpipe::launcher

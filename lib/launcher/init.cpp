@@ -39,7 +39,8 @@ int Init::run() {
     if (wire::send_packet(socket_.get(), word) < 0 || failure) return 1;
     while (!over_) {
         const bool waits = supervisor_.waits_for_others();
-        if (loop_.run_once(waits ? kRoundMs : -1) < 0) return 1;
+        if (loop_.run_once(more_ended_ ? 0 : waits ? kRoundMs : -1) < 0) return 1;
+        if (more_ended_) reap();
         if (waits) look_for_signals();
     }
     return 0;

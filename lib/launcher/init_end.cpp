@@ -10,6 +10,11 @@
 // How a command of an init ends: by signals that the host asks for, by itself, or with its host.
 
 namespace sandpipe::launcher {
+namespace {
+
+constexpr int kMostAtOnce = 256;
+
+}  // namespace
 
 void Init::signal_all(int signal) {
     stopping_ = true;
@@ -31,16 +36,20 @@ void Init::on_children() {
     reap();
 }
 
+/// Some of them: a command that makes orphans faster than they can be reaped must not keep all else from being heard,
+/// such as that it has to end.
 void Init::reap() {
-    siginfo_t next{};
-    int found = 0;
-    // What /proc says of the leader is gone once it is reaped.
-    while ((found = ::waitid(P_ALL, 0, &next, WEXITED | WNOHANG | WNOWAIT)) == 0 && next.si_pid != 0) {
+    more_ended_ = false;
+    for (int i = 0; i < kMostAtOnce; ++i) {
+        siginfo_t next{};
+        const int found = ::waitid(P_ALL, 0, &next, WEXITED | WNOHANG | WNOWAIT);
+        if (found < 0 && errno == ECHILD) return settle();
+        if (found < 0 || next.si_pid == 0) return;
+        // What /proc says of the leader is gone once it is reaped.
         if (child_ && next.si_pid == child_->pid()) take_last_words();
         reap(next.si_pid);
-        next.si_pid = 0;
     }
-    if (found < 0 && errno == ECHILD) settle();
+    more_ended_ = true;
 }
 
 void Init::reap(pid_t pid) {

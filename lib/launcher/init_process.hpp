@@ -86,6 +86,7 @@ class Init {
     bool exited_ = false;    // the leader is reaped; `ended_` holds
     bool ending_ = false;    // everything was killed
     bool settled_ = false;   // nothing is left of it but what the host has not taken yet
+    bool more_ended_ = false;  // there may be children to be reaped, of which no signal will tell
     std::int64_t next_look_ns_ = 0;
     bool over_ = false;
 };

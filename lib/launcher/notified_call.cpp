@@ -74,6 +74,7 @@ constexpr auto kCalls = std::to_array<NotifiedCall>({
     {__NR_fchown,         "chown", Act::change, {.directory = 0, .path = -1}},
     {__NR_fsetxattr,      "setxattr", Act::set_attribute, {.directory = 0, .path = -1, .attribute = 1}},
     {__NR_fremovexattr,   "removexattr", Act::change, {.directory = 0, .path = -1}},
+    {__NR_ioctl,          "setattr", Act::change, {.directory = 0, .path = -1}, 1, Notified::attributes},
     {__NR_file_setattr,   "setattr", Act::change, {.directory = 0, .path = 1, .flags = 4}},
     {__NR_chdir,          "chdir", Act::enter, {.path = 0}},
     {__NR_readlinkat,     "readlink", Act::read_link, {.directory = 0, .path = 1}},

@@ -44,6 +44,7 @@ enum class Notified : std::uint8_t {
     mapping,   ///< mmap of a file to be executed, or with MAP_DENYWRITE, which the kernel ignores, but by which glibc's
                ///< loader gives itself away: relocations make code of a library that has no executable part
     protection,  ///< the decisive argument, the protection of memory, lets it be executed
+    attributes,  ///< the decisive argument, an ioctl request, sets attributes of a file (ioctl_iflags(2))
     unmarked,  ///< the decisive argument, flags of a message, has no MSG_CONFIRM, by which a starting command says
                ///< that it hands over its listener: nobody could answer that call. Who else uses it has no denial of
                ///< this call

@@ -1,5 +1,6 @@
 #include "refused_call.hpp"
 
+#include <linux/btrfs.h>
 #include <linux/ioprio.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
@@ -83,12 +84,21 @@ constexpr RefusedCall kRefusedCalls[] = {
 };
 
 constexpr std::uint64_t kInt = 0xffffffff;
+constexpr std::uint64_t kOcfs2Reflink = 0x40186f04;  // of fs/ocfs2/ocfs2_ioctl.h: a copy with a name
 constexpr const char* kInit = "process 1, which is the sandbox's own";
 constexpr const char* kAllOfUser = "all processes of the user";
 constexpr RefusedArgument kRefusedArguments[] = {
     // keystrokes for whoever reads the terminal next
     {SCMP_SYS(ioctl), 1, kInt, TIOCSTI, EPERM, "TIOCSTI"},
     {SCMP_SYS(ioctl), 1, kInt, TIOCLINUX, EPERM, "TIOCLINUX"},
+    // names that file systems make and remove unasked: no other call does, and Landlock is not told
+    {SCMP_SYS(ioctl), 1, kInt, BTRFS_IOC_SUBVOL_CREATE, EPERM, "BTRFS_IOC_SUBVOL_CREATE"},
+    {SCMP_SYS(ioctl), 1, kInt, BTRFS_IOC_SUBVOL_CREATE_V2, EPERM, "BTRFS_IOC_SUBVOL_CREATE"},
+    {SCMP_SYS(ioctl), 1, kInt, BTRFS_IOC_SNAP_CREATE, EPERM, "BTRFS_IOC_SNAP_CREATE"},
+    {SCMP_SYS(ioctl), 1, kInt, BTRFS_IOC_SNAP_CREATE_V2, EPERM, "BTRFS_IOC_SNAP_CREATE"},
+    {SCMP_SYS(ioctl), 1, kInt, BTRFS_IOC_SNAP_DESTROY, EPERM, "BTRFS_IOC_SNAP_DESTROY"},
+    {SCMP_SYS(ioctl), 1, kInt, BTRFS_IOC_SNAP_DESTROY_V2, EPERM, "BTRFS_IOC_SNAP_DESTROY"},
+    {SCMP_SYS(ioctl), 1, kInt, kOcfs2Reflink, EPERM, "OCFS2_IOC_REFLINK"},
     // the init, which is of the same user: it serves the commands that come after this one
     {SCMP_SYS(prlimit64), 0, kInt, 1, EPERM, kInit},
     {SCMP_SYS(sched_setaffinity), 0, kInt, 1, EPERM, kInit},

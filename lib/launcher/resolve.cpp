@@ -67,6 +67,7 @@ int Resolver::find_descriptor(int number, Spot& spot) {
     int error = caller_.open_start(number, spot.object);
     if (error == 0) error = kind_of(spot.object, spot.kind);
     if (error == 0) spot.place = place_of(spot.object.get());
+    if (is_nameless(spot.object.get(), spot.place)) spot.place.clear();
     return error;
 }
 

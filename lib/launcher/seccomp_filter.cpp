@@ -1,6 +1,7 @@
 #include "launcher/seccomp_filter.hpp"
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
 #include <sys/mman.h>
@@ -196,6 +197,10 @@ void notify(Builder& builder, const NotifiedCall& call, const Supervision& super
             return builder.add(SCMP_ACT_NOTIFY, call.number, {{argument, SCMP_CMP_NE, 0, 0}});
         case Notified::unmarked:
             return builder.add(SCMP_ACT_NOTIFY, call.number, {masked(argument, MSG_CONFIRM, 0)});
+        case Notified::attributes:
+            for (const std::uint64_t request : {FS_IOC_SETFLAGS, FS_IOC_SETVERSION, FS_IOC_FSSETXATTR})
+                builder.add(SCMP_ACT_NOTIFY, call.number, {masked(argument, kInt, request)});
+            return;
         case Notified::protection:
             return builder.add(SCMP_ACT_NOTIFY, call.number, {masked(argument, PROT_EXEC, PROT_EXEC)});
         case Notified::mapping:

@@ -41,17 +41,33 @@ Answer Attempt::unreachable(Resolver& resolver, int error) const {
     return refused(error);
 }
 
+int Attempt::find_opened(Resolver& resolver, Spot& spot) const {
+    const std::uint64_t flags = call_.how.flags;
+    const bool is_new_only = (flags & O_CREAT) && (flags & O_EXCL);
+    const bool stays_at_link = is_new_only || ((flags & O_NOFOLLOW) && !call_.path.ends_with('/'));
+    return stays_at_link ? resolver.find_entry(call_.directory, call_.path, spot)
+                         : resolver.find_target(call_.directory, call_.path, spot);
+}
+
+/// openat2(2): nothing can be made so, and what is cached here need not be for the caller.
+Answer Attempt::open_cached() {
+    Resolver resolver(caller_, call_.how.resolve & ~std::uint64_t{RESOLVE_CACHED});
+    Spot spot;
+    if (const int error = find_opened(resolver, spot); error < 0) return unreachable(resolver, error);
+    Answer answer;
+    answer.resolved = spot.place;
+    answer.judgement = judge_open(rules_, call_.how.flags, site_of(spot));
+    if (answer.judgement.decision == Decision::deny) return answer;
+    return rules_.writes_on_behalf() ? refused(-EAGAIN) : Answer{};
+}
+
 Answer Attempt::open() {
-    // openat2(2): nothing can be made with it, and what is cached here need not be for the caller.
-    if (call_.how.resolve & RESOLVE_CACHED) return rules_.writes_on_behalf() ? refused(-EAGAIN) : Answer{};
+    if (call_.how.resolve & RESOLVE_CACHED) return open_cached();
     const bool is_new_only = (call_.how.flags & O_CREAT) && (call_.how.flags & O_EXCL);
-    const bool stays_at_link = is_new_only || ((call_.how.flags & O_NOFOLLOW) && !call_.path.ends_with('/'));
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
         Resolver resolver(caller_, call_.how.resolve);
         Spot spot;
-        const int error = stays_at_link ? resolver.find_entry(call_.directory, call_.path, spot)
-                                        : resolver.find_target(call_.directory, call_.path, spot);
-        if (error < 0) return unreachable(resolver, error);
+        if (const int error = find_opened(resolver, spot); error < 0) return unreachable(resolver, error);
         unique_fd file;
         bool waits = false;
         Answer answer = settle(judge_open(rules_, call_.how.flags, site_of(spot)), spot, {}, [&] {

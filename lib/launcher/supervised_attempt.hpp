@@ -53,6 +53,8 @@ class Attempt {
     Judgement judge_code(const Spot& spot) const;
     Judgement judge_mapped(const Mapping& mapping) const;
     int find_changed(Resolver& resolver, Spot& spot) const;
+    Answer open_cached();
+    int find_opened(Resolver& resolver, Spot& spot) const;
     int open_new(const Spot& spot, unique_fd& file);
     int open_again(const Spot& spot, unique_fd& file);
     int truncate(const Spot& spot);

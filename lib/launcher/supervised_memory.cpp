@@ -1,4 +1,6 @@
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -22,6 +24,12 @@ unique_fd open_to_read(int object) {
 bool is_program(int object) {
     const unique_fd file = open_to_read(object);
     return !file || sys::read_program_facts(file.get()).is_program;
+}
+
+/// zero(4): what is mapped of it is the process's own.
+bool is_zero_device(int object) {
+    struct stat status {};
+    return ::fstat(object, &status) == 0 && S_ISCHR(status.st_mode) && status.st_rdev == ::makedev(1, 5);
 }
 
 bool is_what_is_mapped(int object, const Mapping& mapping) {
@@ -60,8 +68,10 @@ Answer Attempt::map() {
 Judgement Attempt::judge_mapped(const Mapping& mapping) const {
     Spot spot;
     const int error = Resolver(caller_).find_target(AT_FDCWD, mapping.path, spot);
-    const bool found = error == 0 && spot.kind == Kind::file && is_what_is_mapped(spot.object.get(), mapping);
-    return found ? judge_code(spot) : Judgement{Decision::deny, EACCES, "allowExecute"};
+    const bool is_memory = error == 0 && is_zero_device(spot.object.get());
+    const bool judged = error == 0 && (spot.kind == Kind::file || is_memory);
+    if (!judged || !is_what_is_mapped(spot.object.get(), mapping)) return {Decision::deny, EACCES, "allowExecute"};
+    return is_memory ? Judgement{} : judge_code(spot);
 }
 
 /// What a program wrote into memory of its own it may execute. But a file that is mapped to be read, and made

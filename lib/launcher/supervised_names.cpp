@@ -58,7 +58,7 @@ Answer Attempt::remove() {
 /// As for one path: the first that ends before its last component may end at a denied place. Both are told.
 Answer Attempt::unreachable(const Spot& from, const Spot& to, int error) const {
     Answer answer;
-    const bool at_first = from.place.empty();
+    const bool at_first = from.place.empty() && !from.object;  // what is found, and has no place, is an object
     answer.resolved = from.place;
     if (at_first && !call_.on_descriptor)
         answer.resolved = Resolver(caller_).blocked_place(call_.directory, call_.path);

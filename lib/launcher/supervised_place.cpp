@@ -91,6 +91,16 @@ bool is_procfs(int object) {
     return ::fstatfs(object, &found) == 0 && found.f_type == PROC_SUPER_MAGIC;
 }
 
+bool is_nameless(int object, const std::string& place) {
+    // Magic numbers that linux/magic.h has not, or not yet.
+    constexpr std::uint32_t kQueues = 0x19800202, kSecretMemory = 0x5345434d;
+    struct statfs system {};
+    struct stat status {};
+    if (place.rfind('/') != 0 || ::fstatfs(object, &system) < 0 || ::fstat(object, &status) < 0) return false;
+    const auto kind = static_cast<std::uint32_t>(system.f_type);
+    return (kind == kQueues || kind == kSecretMemory) && !is_really_named(place, status);
+}
+
 int read_link_text(int link, std::string& text) {
     char bytes[PATH_MAX];
     const ssize_t size = ::readlinkat(link, "", bytes, sizeof bytes);

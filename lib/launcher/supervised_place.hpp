@@ -27,6 +27,9 @@ namespace sandpipe::launcher {
 [[nodiscard]] bool is_below_proc(std::string_view place);
 /// Belongs to a /proc, where links need not be what their text says.
 [[nodiscard]] bool is_procfs(int object);
+/// Is on a mount of the kernel's own, to which no path leads although `place` looks like one: a POSIX message queue, or
+/// memory.
+[[nodiscard]] bool is_nameless(int object, const std::string& place);
 /// What a symbolic link's text says.
 [[nodiscard]] int read_link_text(int link, std::string& text);
 

@@ -197,8 +197,9 @@ SocketAnswer SocketSupervisor::connect_unix(const Caller& caller, Connector::Req
         answer.judgement = {Decision::deny, EACCES, "abstract sockets of the host are out of reach"};
     if (answer.path.empty()) return carry_out(std::move(answer), std::move(request), still_waiting);
     Spot spot;
-    const int error = Resolver(caller).find_target(AT_FDCWD, answer.path, spot);
-    if (error < 0) return refused(error);
+    Resolver resolver(caller);
+    const int error = resolver.find_target(AT_FDCWD, answer.path, spot);
+    if (error < 0) return unreachable(std::move(answer), resolver, error);
     answer.resolved = spot.place;
     answer.judgement = judge_peer(spot);
     if (!unix_address(OwnDescriptor(spot.object.get()).path(), request.address)) return refused(-ENAMETOOLONG);
@@ -209,7 +210,17 @@ SocketAnswer SocketSupervisor::connect_unix(const Caller& caller, Connector::Req
     return carry_out(std::move(answer), std::move(request), still_waiting);
 }
 
+/// A path that ends before its last component: a denied place may be what it ends at.
+SocketAnswer SocketSupervisor::unreachable(SocketAnswer answer, Resolver& resolver, int error) const {
+    answer.resolved = resolver.blocked_place(AT_FDCWD, answer.path);
+    answer.judgement = judge_read(plan_.rules, answer.resolved);
+    return answer.judgement.decision == Decision::deny ? std::move(answer) : refused(error);
+}
+
 Judgement SocketSupervisor::judge_peer(const Spot& spot) const {
+    // What stands there for this process too is the mask.
+    Judgement hidden = judge_read(plan_.rules, spot.place);
+    if (hidden.decision == Decision::deny) return hidden;
     if (spot.kind == Kind::missing) return {Decision::refuse, ENOENT, {}};
     if (spot.kind != Kind::socket) return {Decision::refuse, ECONNREFUSED, {}};
     if (registry_.contains(spot.object.get())) return {Decision::perform, 0, {}};
@@ -239,8 +250,9 @@ SocketAnswer SocketSupervisor::bind(const seccomp_notif& notification, const Cal
     Spot spot;
     answer.kind = DenialKind::write;
     answer.path = std::string(address.unix_path());
-    error = Resolver(caller).find_entry(AT_FDCWD, answer.path, spot);
-    if (error < 0) return refused(error);
+    Resolver resolver(caller);
+    error = resolver.find_entry(AT_FDCWD, answer.path, spot);
+    if (error < 0) return unreachable(std::move(answer), resolver, error);
     answer.resolved = spot.place;
     answer.judgement = judge_make(plan_.rules, Kind::socket, spot.site());
     // bind(2) has a name of its own for it.

@@ -56,6 +56,7 @@ class SocketSupervisor {
     int bind_at(const unique_fd& socket, const Caller& caller, const SocketAddress& address, const Spot& spot);
     int register_bound(const unique_fd& socket, const Spot& spot, Identity& made);
     [[nodiscard]] SocketAnswer judge_inet(const SocketAddress& address) const;
+    [[nodiscard]] SocketAnswer unreachable(SocketAnswer answer, Resolver& resolver, int error) const;
     [[nodiscard]] Judgement judge_peer(const Spot& spot) const;
     [[nodiscard]] bool is_of_session(int socket) const;
     SocketAnswer carry_out(SocketAnswer answer, Connector::Request request, const StillWaiting& still_waiting);

@@ -77,7 +77,8 @@ void Supervisor::handle(const seccomp_notif& notification) {
         return refuse_told(notification, *refused);
     if (!is_native(notification.data)) return deny(notification, caller, denied_message(notification.data));
     const NotifiedCall* row = find_notified_call(notification.data.nr);
-    if (!row) return handle_refused(notification, caller);
+    // Of one call some requests may be judged, and others never made.
+    if (!row || refusal_of(notification.data).error != 0) return handle_refused(notification, caller);
     if (is_socket_act(row->act)) return handle_socket(*row, notification, caller);
     const bool is_start = !started_ && row->act == Act::execute;
     if (is_start) return let_go_on(notification.id);

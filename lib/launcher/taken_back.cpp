@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <utility>
+#include <vector>
 
 #include "launcher/deep_place.hpp"
 #include "launcher/own_descriptor.hpp"
@@ -22,6 +23,7 @@ namespace {
 constexpr std::size_t kLongestStem = 200;  // of a name, whose end is added
 constexpr int kOtherNames = 4;
 constexpr int kMostLevels = 64;
+constexpr int kMostPlacesAbove = 4;
 // Something may come to the old name, too.
 constexpr unsigned kAlsoFrom = RENAME_EXCHANGE | RENAME_WHITEOUT;
 
@@ -47,6 +49,18 @@ int act_in(const unique_fd& directory, const Act& act) {
     if (::chmod(path.path(), mode | S_IWUSR | S_IXUSR) < 0) return error;
     const int second = act();
     return ::chmod(path.path(), mode) < 0 && second == 0 ? -errno : second;
+}
+
+std::uint64_t mount_of(const unique_fd& object) {
+    struct statx found {};
+    return ::statx(object.get(), "", AT_EMPTY_PATH, STATX_MNT_ID, &found) < 0 ? 0 : found.stx_mnt_id;
+}
+
+/// Whether names can be made in it, maybe once it is open for that.
+bool is_usable(const unique_fd& directory) {
+    struct stat status {};
+    return ::fstat(directory.get(), &status) == 0 &&
+           (status.st_uid == ::geteuid() || ::faccessat(directory.get(), ".", W_OK | X_OK, AT_EACCESS) == 0);
 }
 
 int rename_between(const Spot& from, const Spot& to, const std::string& name, unsigned flags) {
@@ -86,20 +100,22 @@ Judgement judge_at(const wire::AccessRules& rules, const Spot& entry, std::strin
     return judge_arrival(rules, Site{place, kind}, kind, load);
 }
 
-/// Takes something away from where it may not stand.
+/// Takes something away from where it may not stand. To look at a large directory takes a while, in which the whole
+/// session waits: so each place is judged once, and of those above only such where that can do.
 class Retreat {
   public:
     Retreat(const wire::AccessRules& rules, const Spot& at, std::string_view from)
-        : rules_(rules), from_(from), here_(entry_of(at.directory, at.name, at.place)) {}
+        : rules_(rules), from_(from), name_(at.name), here_(entry_of(at.directory, at.name, at.place)) {}
 
     /// To `back`, if possible: to that very name at best.
     [[nodiscard]] bool run(const Spot* back) {
         if (is_well()) return true;
-        if (back) move_to(entry_of(back->directory, back->name, back->place), RENAME_NOREPLACE);
+        if (back && settles_at(entry_of(back->directory, back->name, back->place), RENAME_NOREPLACE)) return true;
         for (int i = 0; i < kOtherNames; ++i) {
-            if (back && !is_well()) move_to(fresh_name(back->directory, back->name));
-            if (!is_well()) move_to(fresh_name(here_.directory, here_.name));
-            if (is_well() || move_up()) return true;
+            if (back && settles_at(fresh_name(back->directory, back->name))) return true;
+            if (settles_at(fresh_name(here_.directory, name_))) return true;
+            // Its own name may be what is denied.
+            if (settles_above(i == 0 ? name_ : std::string()) || is_well()) return true;
         }
         return false;
     }
@@ -113,23 +129,38 @@ class Retreat {
         return entry_of(directory, other_name(name), {});
     }
     /// Not every file system knows of flags.
-    void move_to(Spot next, unsigned flags = 0) {
-        if (!next.directory || next.name.empty()) return;
-        if (judge_at(rules_, here_, from_, place_now(next)).decision != Decision::perform) return;
-        if (rename_between(here_, next, next.name, flags) == 0) here_ = std::move(next);
-    }
-    /// Out of whatever is denied as a whole, or of what a name of any kind may not stand in.
-    bool move_up() {
-        unique_fd above = std::move(entry_of(here_.directory, {}, {}).directory);
-        for (int i = 0; i < kMostLevels && !is_well(); ++i) {
-            if (open_handle(above.get(), "..", O_DIRECTORY, above) < 0) return false;
-            move_to(fresh_name(above, {}));
-        }
+    bool settles_at(Spot next, unsigned flags = 0) {
+        if (!next.directory || next.name.empty()) return false;
+        if (judge_at(rules_, here_, from_, place_now(next)).decision != Decision::perform) return false;
+        if (rename_between(here_, next, next.name, flags) < 0) return false;
+        here_ = std::move(next);
         return is_well();
+    }
+    /// Out of whatever is denied as a whole, or of what a name of any kind may not stand in. The further up, the fewer
+    /// of the names above it are denied.
+    bool settles_above(const std::string& name) {
+        std::vector<Spot> places;
+        const std::uint64_t mount = mount_of(here_.directory);
+        unique_fd above = std::move(entry_of(here_.directory, {}, {}).directory);
+        for (int i = 0; i < kMostLevels && open_handle(above.get(), "..", O_DIRECTORY, above) == 0; ++i) {
+            if (mount_of(above) != mount) break;
+            Spot place = fresh_name(above, name);
+            if (is_usable(above) && may_hold(place_now(place))) places.push_back(std::move(place));
+        }
+        int tries = 0;
+        for (auto next = places.rbegin(); next != places.rend() && tries < kMostPlacesAbove; ++next, ++tries)
+            if (settles_at(std::move(*next))) return true;
+        return false;
+    }
+    /// Whether something of a kind that brings nothing along may stand there.
+    [[nodiscard]] bool may_hold(const std::string& place) const {
+        const Judgement judgement = judge_arrival(rules_, Site{place, Kind::missing}, Kind::file, {});
+        return !place.empty() && judgement.decision == Decision::perform;
     }
 
     const wire::AccessRules& rules_;
     std::string_view from_;
+    std::string name_;
     Spot here_;
 };
 

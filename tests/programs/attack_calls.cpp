@@ -1,6 +1,7 @@
 // attack_calls NAME...: makes system calls that a sandboxed command may not make, in a form that does no harm
 // if they succeed, and prints "NAME: ok" or "NAME: ERRNO" for each.
 #include <fcntl.h>
+#include <linux/btrfs.h>
 #include <linux/io_uring.h>
 #include <linux/keyctl.h>
 #include <sched.h>
@@ -161,6 +162,8 @@ const Call kCalls[] = {
      [] { return ::syscall(SYS_ioctl, ::open("/dev/ptmx", O_RDWR | O_NOCTTY), TIOCSTI | 1ul << 32, "x"); }},
     {"tiocsti_high63",
      [] { return ::syscall(SYS_ioctl, ::open("/dev/ptmx", O_RDWR | O_NOCTTY), TIOCSTI | 1ul << 63, "x"); }},
+    {"subvolume", [] { return static_cast<long>(::ioctl(::open("/", O_RDONLY), BTRFS_IOC_SUBVOL_CREATE, nullptr)); }},
+    {"snapshot", [] { return ::syscall(SYS_ioctl, -1, BTRFS_IOC_SNAP_CREATE_V2 | 1ul << 32, nullptr); }},
     {"tioclinux",
      [] {
          char c = 99;

@@ -22,10 +22,14 @@ class DenialCalls : public SandboxTest {
     }
 
     static constexpr const char* kCalls = R"(
-import ctypes, errno, os
+import ctypes, errno, fcntl, os, struct
 libc = ctypes.CDLL(None, use_errno=True)
 p, n, s, f, here, u = PLACE + b'p', PLACE + b'new', PLACE + b'sub', b'free/f', -100, os.getuid()
 fd = os.open(p, os.O_RDONLY)
+old, more = bytearray(8), bytearray(28)
+try: fcntl.ioctl(fd, 0x80086601, old); fcntl.ioctl(fd, 0x801c581f, more)                 # attributes as they are
+except OSError: pass
+old, more, cached = bytes(old), bytes(more), struct.pack('QQQ', 1, 0, 0x20)
 calls = [(90, p, 0o644), (91, fd, 0o644), (268, here, p, 0o644),                         # chmod, fchmod, fchmodat
          (92, p, u, u), (93, fd, u, u), (94, p, u, u), (260, here, p, u, u, 0), (260, fd, b'', u, u, 0x1000),  # chown
          (132, p, 0), (235, p, 0), (261, here, p, 0), (280, here, p, 0, 0), (280, fd, 0, 0, 0),  # utime to utimensat
@@ -34,6 +38,8 @@ calls = [(90, p, 0o644), (91, fd, 0o644), (268, here, p, 0o644),                
          (76, p, 1), (2, p, 1, 0), (2, p, 0o1000, 0), (2, p, 2 | 0o2000, 0), (257, here, p, 1, 0), (85, p, 0o600),
          (82, f, p), (264, here, f, here, p), (316, here, f, here, p, 0), (316, here, f, here, p, 2),  # rename
          (86, f, n), (265, here, f, here, n, 0), (88, b'x', n), (266, b'x', here, n),    # link, symlink
+         (16, fd, 0x40086602, old), (16, fd, 0x401c5820, more), (16, fd, 0x40087602, old),  # FS_IOC_SETFLAGS and others
+         (437, here, p, cached, 24),                                                     # openat2, RESOLVE_CACHED
          (83, n, 0o700), (258, here, n, 0o700), (133, n, 0o100600, 0), (259, here, n, 0o10600, 0),  # mkdir, mknod
          (85, n, 0o600), (2, n, 0o101, 0o600), (257, here, n, 0o301, 0o600),             # creat, open
          (87, p), (263, here, p, 0), (84, s), (263, here, s, 0x200)]                     # unlink, rmdir
@@ -51,7 +57,7 @@ TEST_F(DenialCalls, EachIsExactlyOneDenial) {
 #endif
     Session session = open(denying());
     const Ran ran = make_all(session, "kept");
-    EXPECT_EQ(ran.out.substr(0, 2), "44") << ran.out << ran.err;
+    EXPECT_EQ(ran.out.substr(0, 2), "48") << ran.out << ran.err;
     EXPECT_EQ(ran.out.find("done"), std::string::npos) << ran.out;
     EXPECT_EQ(std::to_string(ran.result.denials.size()), ran.out.substr(0, 2));
     for (const Denial& denial : ran.result.denials) {
@@ -66,7 +72,7 @@ TEST_F(DenialCalls, AndNoneWhereTheyAreAllowed) {
 #endif
     Session session = open(denying());
     const Ran ran = make_all(session, "free");
-    EXPECT_EQ(ran.out, "44 done\n") << ran.err;
+    EXPECT_EQ(ran.out, "48 done\n") << ran.err;
     EXPECT_EQ(ran.result.denials.size(), 0U);
 }
 

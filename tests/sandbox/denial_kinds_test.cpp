@@ -1,3 +1,4 @@
+#include "support/host_listener.hpp"
 #include "support/sandbox_fixture.hpp"
 
 namespace sandpipe::testing {
@@ -82,8 +83,41 @@ TEST_F(DenialKinds, BothNamesAreToldWhereOneIsOutOfReach) {
         EXPECT_EQ(ran.result.denials[0].second_path, act.to);
         EXPECT_NE(ran.result.denials[0].rule.find("denyRead"), std::string::npos);
     }
+    const Ran unnamed = session.python(
+        "import os\n"
+        "fd=os.open('.',os.O_TMPFILE|os.O_RDWR,0o600)\n"
+        "try: os.link('/proc/self/fd/%d'%fd,'dir/new',src_dir_fd=-1,follow_symlinks=True)\n"
+        "except PermissionError as e: print(e.strerror)\n");
+    EXPECT_EQ(unnamed.out, "Permission denied\n") << unnamed.err;
+    EXPECT_EQ(kinds(unnamed), Lines{"write"});
     EXPECT_EQ(kinds(session.attack("attack_act", {"rename", "missing/x", "new"})), Lines{});
     EXPECT_EQ(kinds(session.attack("attack_act", {"rename", "two", "missing/new"})), Lines{});
+}
+
+TEST_F(DenialKinds, SocketsInAHiddenPlace) {
+    SandboxPolicy policy = hiding();
+    policy.filesystem.deny_read.push_back("hidden");
+    const HostListener below(at("w/dir/s"));
+    const HostListener itself(at("w/hidden"));
+    policy.network.allow_unix_sockets = {"hidden"};
+    Session session = open(policy);
+    const std::string act =
+        "import socket\n"
+        "def t(f):\n"
+        "  try: f()\n"
+        "  except OSError as e: print(e.strerror)\n";
+    for (const char* name : {"dir/s", "dir/missing", "hidden"}) {
+        const Ran ran = session.python(act + "t(lambda:socket.socket(1).connect('" + name + "'))");
+        EXPECT_EQ(ran.out, "Permission denied\n") << name;
+        ASSERT_EQ(kinds(ran), Lines{"socket"}) << name;
+        EXPECT_EQ(ran.result.denials[0].resolved, at("w/" + std::string(name)));
+        EXPECT_NE(ran.result.denials[0].rule.find("denyRead"), std::string::npos);
+    }
+    EXPECT_EQ(below.visitors() + itself.visitors(), 0);
+    const Ran ran = session.python(act + "t(lambda:socket.socket(1).bind('dir/new'))");
+    EXPECT_EQ(ran.out, "Permission denied\n");
+    EXPECT_EQ(ran.denied(), Lines{"bind " + at("w/dir/new") + " EACCES"});
+    EXPECT_EQ(kinds(session.python(act + "t(lambda:socket.socket(1).connect('missing/s'))")), Lines{});
 }
 
 TEST_F(DenialKinds, AHiddenProgramIsNotExecuted) {
@@ -211,6 +245,8 @@ TEST_F(DenialKinds, SystemCallsAndSockets) {
                  {"unshare_user", "syscall", "unshare", "no new user namespace"},
                  {"setns", "syscall", "setns", ""},
                  {"tiocsti", "syscall", "ioctl", "TIOCSTI"},
+                 {"subvolume", "syscall", "ioctl", "BTRFS_IOC_SUBVOL_CREATE"},
+                 {"snapshot", "syscall", "ioctl", "BTRFS_IOC_SNAP_CREATE"},
                  {"unix_dgram", "socket", "socket", "only stream and seqpacket UNIX sockets: AF_UNIX, SOCK_DGRAM"},
                  {"pair_dgram", "socket", "socketpair", "only stream and seqpacket UNIX sockets: AF_UNIX, SOCK_DGRAM"},
                  {"packet", "socket", "socket", "only UNIX, IPv4, IPv6 and netlink sockets: AF_PACKET, SOCK_RAW"},

@@ -74,6 +74,8 @@ TEST_F(ExecutableMemory, MemoryOfItsOwnIsAndSoAreLibrariesOfTheHost) {
     Session session = open(listed(true));
     for (const char* way : {"memory", "shared_memory", "attached_memory"})
         EXPECT_EQ(tried(session, way, "-"), "ok\n") << way;
+    for (const char* way : {"mapped", "mapped_shared", "protected", "protected_written"})
+        EXPECT_EQ(tried(session, way, "/dev/zero"), "ok\n") << way;
     host("cp /lib/*/libc.so.6 c/library.so 2>/dev/null || cp /lib*/libc.so.6 c/library.so");
     ignore_below("c");
     for (const char* way : {"mapped", "protected", "protected_around", "protected_moved", "read_by_loader"})

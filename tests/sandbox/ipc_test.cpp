@@ -55,9 +55,10 @@ TEST_F(Ipc, MessageQueuesAreTheSessions) {
         "q=queue(os.O_CREAT|os.O_RDWR)\n"
         "b=ctypes.create_string_buffer(8192)\n"
         "print(q>=0, c.mq_send(q,b'inside',6,0), c.mq_receive(q,b,8192,None), b.value)\n"
+        "os.fchmod(q,0o640); os.fchown(q,-1,-1); os.utime(q); print(oct(os.fstat(q).st_mode))\n"
         "print(c.mq_unlink(b'" + name + "'))\n";
     const Ran ran = session.python(program);
-    EXPECT_EQ(ran.out, "-1 2\nTrue 0 6 b'inside'\n0\n") << ran.err;
+    EXPECT_EQ(ran.out, "-1 2\nTrue 0 6 b'inside'\n0o100640\n0\n") << ran.err;
     EXPECT_TRUE(ran.denied().empty());
     mq_attr attributes{};
     EXPECT_EQ(::mq_getattr(queue, &attributes), 0);

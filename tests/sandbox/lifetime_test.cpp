@@ -102,6 +102,19 @@ TEST_F(Lifetime, AForkStormEndsWithItsCommand) {
     EXPECT_EQ(session.sh("echo next").out, "next\n");
 }
 
+// Who reaps them must still hear that they have to end.
+TEST_F(Lifetime, OrphansWithoutEndDoNotPutOffTheEnd) {
+    Session session = open();
+    StopPolicy stop;
+    stop.grace = milliseconds(200);
+    const Ran ran =
+        session.run(command(test_program("attack_storm")).args("orphans", "0").timeout(milliseconds(1000)).stop(stop));
+    EXPECT_EQ(ran.result.cause, Cause::timed_out);
+    EXPECT_TRUE(ran.result.forced);
+    EXPECT_FALSE(ran.result.abandoned);
+    EXPECT_EQ(session.sh("echo next").out, "next\n");
+}
+
 TEST_F(Lifetime, ClosingASessionEndsItsCommands) {
     const std::string token = unique_seconds();
     Session session = open();

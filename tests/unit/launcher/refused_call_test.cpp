@@ -1,6 +1,8 @@
 #include "launcher/refused_call.hpp"
 
 #include <gtest/gtest.h>
+#include <linux/btrfs.h>
+#include <linux/fs.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/personality.h>
@@ -34,7 +36,10 @@ TEST(RefusedCall, SaysHowItEnds) {
 TEST(RefusedCall, LooksAtTheBitsThatTheKernelLooksAt) {
     EXPECT_EQ(refusal(__NR_ioctl, 0, TIOCSTI).error, EPERM);
     EXPECT_EQ(refusal(__NR_ioctl, 0, TIOCSTI | 1ULL << 32).error, EPERM);
+    EXPECT_EQ(refusal(__NR_ioctl, 0, BTRFS_IOC_SNAP_DESTROY_V2 | 7ULL << 40).error, EPERM);
     EXPECT_EQ(refusal(__NR_ioctl, 0, TIOCGWINSZ).error, 0);
+    EXPECT_EQ(refusal(__NR_ioctl, 0, FICLONE).error, 0) << "btrfs's, for all file systems";
+    EXPECT_EQ(refusal(__NR_ioctl, 0, FS_IOC_SETFLAGS).error, 0);
     EXPECT_EQ(refusal(__NR_unshare, CLONE_NEWUSER | CLONE_FS).error, EPERM);
     EXPECT_EQ(refusal(__NR_unshare, CLONE_FS).error, 0);
     EXPECT_EQ(refusal(__NR_unshare, 0x80).error, EPERM) << "a time namespace";

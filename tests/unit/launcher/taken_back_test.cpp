@@ -158,6 +158,41 @@ TEST_F(TakenBack, GoesNowhereThatIsDeniedByNow) {
     EXPECT_EQ(count(""), 2U);
 }
 
+/// What it brings along is denied by a name further up: it goes as far up as it can, and can be known again.
+TEST_F(TakenBack, GoesUpWithItsName) {
+    const wire::AccessRules rules{{{wire::Access::allow_write, top_, "root", {}, false},
+                                   {wire::Access::deny_write, top_, "**/x/**/k", "**/x/**/k", false}},
+                                  true};
+    fs::create_directories(top_ / "gone/many/k");
+    fs::create_directories(top_ / "x/a/a/a");
+    const Spot from = spot("gone/many"), to = spot("x/a/a/a/many");
+    rename("gone/many", "x/a/a/a/many");
+    fs::remove(top_ / "gone");
+    EXPECT_EQ(judge_arrivals(rules, from, to, 0).judgement.decision, Decision::deny);
+    EXPECT_TRUE(move_back(rules, from, to, 0));
+    EXPECT_EQ(count("x/a/a/a"), 0U);
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(top_))
+        if (entry.path().filename() != "x") names.push_back(entry.path().filename());
+    ASSERT_EQ(names.size(), 1U);
+    EXPECT_EQ(names[0].find("many.denied-"), 0U) << names[0];
+    EXPECT_TRUE(fs::exists(top_ / names[0] / "k"));
+}
+
+TEST_F(TakenBack, LosesANameThatIsDeniedItself) {
+    const wire::AccessRules rules{{{wire::Access::allow_write, top_, "root", {}, false},
+                                   {wire::Access::deny_write, top_, "many*", "many*", false},
+                                   {wire::Access::deny_write, top_ / "x", "x", {}, false}},
+                                  true};
+    fs::create_directories(top_ / "x/gone");
+    std::ofstream(top_ / "x/many") << "content";
+    const Spot from = spot("x/gone/many"), to = spot("x/many");
+    fs::remove(top_ / "x/gone");
+    EXPECT_TRUE(move_back(rules, from, to, 0));
+    EXPECT_EQ(count("x"), 0U);
+    EXPECT_EQ(count(""), 2U);
+}
+
 TEST_F(TakenBack, ChangesBack) {
     fs::create_directories(top_ / "one/d/denied");
     std::ofstream(top_ / "f") << "x";
