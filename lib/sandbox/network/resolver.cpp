@@ -1,8 +1,6 @@
 #include "sandbox/network/resolver.hpp"
 
-#include <ifaddrs.h>
 #include <netdb.h>
-#include <netinet/in.h>
 
 #include <asio/bind_executor.hpp>
 #include <asio/error.hpp>
@@ -12,13 +10,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <exception>
 #include <optional>
 #include <system_error>
 #include <utility>
 
 #include "process/timed_wait.hpp"
+#include "sandbox/network/endpoints.hpp"
 
 namespace sandpipe {
 namespace {
@@ -106,25 +104,6 @@ std::error_code error_of(int code) {
     }
 }
 
-struct FreeInterfaces {
-    void operator()(ifaddrs* list) const { ::freeifaddrs(list); }
-};
-
-template <typename Bytes>
-IpAddress address_from(const void* bytes) {
-    Bytes copy{};
-    std::memcpy(copy.data(), bytes, copy.size());
-    return copy;
-}
-
-std::optional<IpAddress> address_of(const sockaddr* address) {
-    if (address && address->sa_family == AF_INET)
-        return address_from<IpAddress::V4>(&reinterpret_cast<const sockaddr_in*>(address)->sin_addr);
-    if (address && address->sa_family == AF_INET6)
-        return address_from<IpAddress::V6>(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr);
-    return {};
-}
-
 /// getaddrinfo(3), which waits.
 Addresses system_addresses(const std::string& name) {
     addrinfo hints{};
@@ -149,15 +128,5 @@ std::shared_ptr<Resolver> resolver_by(LookupQueue::Function look_up) {
 }
 
 std::shared_ptr<Resolver> system_resolver() { return resolver_by(system_addresses); }
-
-Addresses own_addresses() {
-    ifaddrs* list = nullptr;
-    if (::getifaddrs(&list) < 0) throw std::system_error(errno, std::generic_category(), "getifaddrs");
-    const std::unique_ptr<ifaddrs, FreeInterfaces> owner(list);
-    Addresses addresses;
-    for (const ifaddrs* entry = list; entry; entry = entry->ifa_next)
-        if (const auto address = address_of(entry->ifa_addr)) addresses.push_back(*address);
-    return addresses;
-}
 
 }  // namespace sandpipe

@@ -26,7 +26,4 @@ class Resolver {
 /// By getaddrinfo(3).
 [[nodiscard]] std::shared_ptr<Resolver> system_resolver();
 
-/// The addresses of this machine's own interfaces, now (getifaddrs(3)). Throws std::system_error.
-[[nodiscard]] std::vector<IpAddress> own_addresses();
-
 }  // namespace sandpipe
