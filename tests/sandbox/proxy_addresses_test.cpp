@@ -5,10 +5,12 @@
 #include <sys/socket.h>
 #include <sandpipe/unique_fd.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <stdexcept>
 
+#include "sandbox/network/own_addresses.hpp"
 #include "support/proxy_fixture.hpp"
 
 namespace sandpipe::testing {
@@ -73,6 +75,19 @@ TEST_F(ProxyAddresses, TheHostsOwnAddressesAreLocalToo) {
     const Ran ran = talk(session, "print(tunnel('me.test:1')[1])");
     EXPECT_EQ(ran.out, "403\n");
     EXPECT_THAT(only_denial(ran).reason.value_or(""), HasSubstr("(an address of this machine)"));
+}
+
+/// What the kernel keeps for itself is more than the interfaces' addresses.
+TEST_F(ProxyAddresses, WhatRoutesLeadHereIsLocalToo) {
+    const auto address = [](const char* text) { return IpAddress::parse(text).value(); };
+    for (const char* here : {"127.9.9.9", "::1", "::ffff:127.0.0.1", "255.255.255.255"})
+        EXPECT_TRUE(leads_here(address(here))) << here;
+    for (const char* elsewhere : {"192.0.2.1", "198.51.100.7", "2001:db8::1"})
+        EXPECT_FALSE(leads_here(address(elsewhere))) << elsewhere;
+    const std::vector<IpAddress> own = own_addresses();
+    EXPECT_EQ(std::find(own.begin(), own.end(), address("127.9.9.9")), own.end());
+    EXPECT_EQ(own_among({address("192.0.2.1"), address("127.9.9.9")}), std::vector<IpAddress>{address("127.9.9.9")});
+    for (const IpAddress& one : own) EXPECT_EQ(own_among({one}), std::vector<IpAddress>{one}) << one.text();
 }
 
 TEST_F(ProxyAddresses, ThereIsOneLookupAndItsAddressIsDialled) {

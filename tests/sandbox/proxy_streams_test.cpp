@@ -166,18 +166,43 @@ std::uint64_t resident_bytes() {
 }
 
 TEST_F(ProxyStreams, ASlowReaderMakesItsWriterWait) {
-    const TestServer server("source");
+    const TestServer source("source");
+    const TestServer http("http");
     Session session = open_domains({"127.0.0.1"});
-    Running reader = session.start(client(port(server) + R"(
-s=tunnel(f'127.0.0.1:{p}')[0]; s.sendall(b'200000000\n'); print('asked',flush=True); sys.stdin.read(1); print(len(read(s)))
-)")
-                                       .input(Input::stream()));
+    Running reader = session.start(client("a,b=" + std::to_string(source.port()) + "," + std::to_string(http.port()) + R"(
+s=tunnel(f'127.0.0.1:{a}')[0]; s.sendall(b'200000000\n'); r=proxy()
+r.sendall(f'GET http://127.0.0.1:{b}/bytes/200000000 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'.encode())
+print('asked',flush=True); sys.stdin.read(1); print(len(read(s)),head(r).split()[1],len(read(r)))
+)").input(Input::stream()));
     reader.await_output("asked");
     [[maybe_unused]] const std::uint64_t before = resident_bytes();
     idle_for(1s);
-    EXPECT_LT(resident_bytes(), before + (16U << 20U)) << "200 MB were on their way, and nobody read";
+    EXPECT_LT(resident_bytes(), before + (16U << 20U)) << "400 MB were on their way, and nobody read";
     reader.write("x");
-    EXPECT_EQ(reader.finish().out, "asked\n200000000\n");
+    EXPECT_EQ(reader.finish().out, "asked\n200000000 200 200000000\n");
+}
+
+/// Nor does one that is never read make the host keep it.
+TEST_F(ProxyStreams, AnOriginThatReadsNothingMakesItsWriterWait) {
+    const TestServer deaf("deaf");
+    Session session = open_domains({"127.0.0.1"});
+    [[maybe_unused]] const std::uint64_t before = resident_bytes();
+    Running writer = session.start(client(port(deaf) + R"(
+s=tunnel(f'127.0.0.1:{p}')[0]; r=proxy()
+r.sendall(f'POST http://127.0.0.1:{p}/ HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000\r\n\r\n'.encode())
+for c in s,r:
+  c.settimeout(1); n=0
+  try:
+    while n<200000000: n+=c.send(b'x'*100000)
+  except TimeoutError: pass
+  print(n<100000000)
+print('stuck',flush=True); time.sleep(1000)
+)"));
+    writer.await_output("stuck");
+    EXPECT_EQ(writer.output(), "True\nTrue\nstuck\n");
+    EXPECT_LT(resident_bytes(), before + (16U << 20U));
+    writer.stop();
+    (void)writer.finish();
 }
 
 TEST_F(ProxyStreams, FiveHundredAtOnce) {

@@ -69,6 +69,8 @@ class Mute(socketserver.BaseRequestHandler):
   def handle(self):
     while self.request.recv(65536): pass
     time.sleep(1000)
+class Deaf(socketserver.BaseRequestHandler):
+  def handle(self): time.sleep(1000)
 class Reset(socketserver.BaseRequestHandler):
   def handle(self):
     self.request.sendall(b'x'*1000); self.request.recv(1)
@@ -80,7 +82,7 @@ class Program(socketserver.BaseRequestHandler):
 class Files(http.server.SimpleHTTPRequestHandler):
   def __init__(self,*a): super().__init__(*a,directory=name)
   def log_message(self,*a): pass
-server=Threads(('127.0.0.1',0),{'http':Http,'echo':Echo,'source':Source,'sink':Sink,'files':Files,'banner':Banner,'program':Program,'mute':Mute,'reset':Reset}[kind])
+server=Threads(('127.0.0.1',0),{'http':Http,'echo':Echo,'source':Source,'sink':Sink,'files':Files,'banner':Banner,'program':Program,'mute':Mute,'deaf':Deaf,'reset':Reset}[kind])
 threading.Thread(target=server.serve_forever,daemon=True).start()
 print(server.server_address[1],flush=True)
 for line in sys.stdin: print(accepted,*sizes,flush=True)

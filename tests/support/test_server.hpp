@@ -21,6 +21,7 @@ namespace sandpipe::testing {
 ///   program runs the shell line NAME with each connection as its stdin and stdout
 ///   sink   reads to the client's end, then answers with the count and SHA-256
 ///   reset  sends 1000 bytes, waits for one, and breaks the connection off
+///   deaf   reads nothing and says nothing
 ///   mute   reads and says nothing, not even at the client's end
 class TestServer {
   public:

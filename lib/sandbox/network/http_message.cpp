@@ -13,6 +13,9 @@ std::string_view trimmed(std::string_view text) noexcept {
     return text;
 }
 
+/// RFC 9112, 6.3: their heads may tell a length all the same, which is that of another answer's body.
+bool never_has_body(unsigned status) noexcept { return status == 204 || status == 304; }
+
 }  // namespace
 
 bool same_token(std::string_view left, std::string_view right) noexcept {
@@ -72,7 +75,7 @@ struct HttpMessage::Callbacks {
         message.keeps_alive_ = ::http_should_keep_alive(parser) != 0;
         message.upgrades_ = parser->upgrade != 0;
         message.has_length_ = (parser->flags & (F_CHUNKED | F_CONTENTLENGTH)) != 0;
-        return message.answers_head_ ? 1 : 0;
+        return message.answers_head_ || never_has_body(parser->status_code) ? 1 : 0;
     }
     static int on_complete(http_parser* parser) {
         of(parser).complete_ = true;

@@ -21,6 +21,7 @@
 
 #include "sandbox/network/endpoints.hpp"
 #include "sandbox/network/http_proxy.hpp"
+#include "sandbox/network/own_addresses.hpp"
 #include "sandbox/network/socket_ends.hpp"
 #include "sandbox/network/socket_options.hpp"
 #include "sandbox/network/socks_proxy.hpp"
@@ -235,7 +236,7 @@ awaitable<std::optional<DialFailure>> ProxyConnection::resolve(std::string name,
 
 awaitable<std::optional<DialFailure>> ProxyConnection::dial_addresses(Destination destination,
                                                                       std::vector<IpAddress> addresses) {
-    const std::vector<IpAddress> own = own_addresses();
+    const std::vector<IpAddress> own = own_among(addresses);
     std::optional<std::pair<IpAddress, DomainVerdict>> refused;
     std::vector<IpAddress> allowed;
     for (const IpAddress& address : addresses) {

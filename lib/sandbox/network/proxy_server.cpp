@@ -1,14 +1,11 @@
 #include "sandbox/network/proxy_server.hpp"
 
-#include <sys/resource.h>
-
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/co_spawn.hpp>
 #include <asio/post.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <system_error>
 #include <utility>
@@ -25,18 +22,6 @@ using asio::ip::tcp;
 constexpr std::chrono::milliseconds kRetry{50};
 constexpr std::size_t kAcceptLoops = 2;
 
-/// Half of the descriptors stay the host's own, whatever its limit: each connection may take two.
-std::size_t most_connections(std::size_t wanted) {
-    rlimit limit{};
-    ::getrlimit(RLIMIT_NOFILE, &limit);
-    return std::clamp<std::size_t>(static_cast<std::size_t>(limit.rlim_cur / 4), 1, wanted);
-}
-
-ProxyContext with_possible_limits(ProxyContext context) {
-    context.limits.connections = most_connections(context.limits.connections);
-    return context;
-}
-
 std::string text_of(const std::exception_ptr& error) {
     try {
         std::rethrow_exception(error);
@@ -49,13 +34,16 @@ std::string text_of(const std::exception_ptr& error) {
 
 ProxyServer::ProxyServer(const asio::any_io_executor& executor, ProxyContext context)
     : executor_(executor),
-      context_(std::make_shared<const ProxyContext>(with_possible_limits(std::move(context)))),
+      context_(std::make_shared<const ProxyContext>(std::move(context))),
       strand_(asio::make_strand(executor)) {}
 
 void ProxyServer::open(unique_fd http, unique_fd socks) {
     constexpr ProxyProtocol kProtocols[] = {ProxyProtocol::http, ProxyProtocol::socks5};
     std::array<unique_fd, kAcceptLoops> sockets{std::move(http), std::move(socks)};
     room_.emplace(*strand_, asio::steady_timer::time_point::max());
+    share_.emplace(context_->limits.connections, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->look_for_room();
+    });
     for (std::size_t i = 0; i < kAcceptLoops; ++i) {
         acceptors_[i].emplace(*strand_, tcp::v4(), sockets[i].release());
         const std::uint64_t id = add_task({});
@@ -96,7 +84,7 @@ awaitable<void> ProxyServer::await_room() {
     for (;;) {
         {
             const Lock lock(mutex_);
-            if (closing_ || tasks_.size() < context_->limits.connections + kAcceptLoops) co_return;
+            if (closing_ || share_->has_room()) co_return;
         }
         std::error_code cancelled;
         co_await room_->async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
@@ -108,9 +96,11 @@ void ProxyServer::start(ProxyStrand strand, ProxySocket client, ProxyProtocol pr
     // On the acceptors' strand, as is what cancels every task: none slips through in between.
     const std::uint64_t id = add_task(connection);
     if (id == 0) return;
+    share_->take();
     auto serving = [connection, protocol]() -> awaitable<void> { co_await connection->serve(protocol); };
     // A connection that breaks is nobody's error but its own.
     auto ended = [self = shared_from_this(), connection, id](const std::exception_ptr& error) {
+        self->share_->give_back();
         self->task_ended(id, error);
     };
     asio::co_spawn(connection->strand(), std::move(serving),
@@ -124,13 +114,18 @@ void ProxyServer::task_ended(std::uint64_t id, const std::exception_ptr& error) 
         const Lock lock(mutex_);
         tasks_.erase(id);
         if (closing_ && tasks_.empty()) done = std::exchange(done_, nullptr);
-        if (!released_)
-            asio::post(*strand_, [self = shared_from_this()] {
-                const Lock relock(self->mutex_);
-                if (self->room_) self->room_->cancel();
-            });
     }
+    look_for_room();
     if (done) done();
+}
+
+void ProxyServer::look_for_room() {
+    const Lock lock(mutex_);
+    if (released_) return;
+    asio::post(*strand_, [self = shared_from_this()] {
+        const Lock relock(self->mutex_);
+        if (self->room_) self->room_->cancel();
+    });
 }
 
 void ProxyServer::close(std::function<void()> done) {

@@ -16,6 +16,7 @@
 #include <optional>
 #include <vector>
 
+#include "sandbox/network/connection_share.hpp"
 #include "sandbox/network/proxy_connection.hpp"
 
 namespace sandpipe {
@@ -44,6 +45,8 @@ class ProxyServer : public std::enable_shared_from_this<ProxyServer> {
     void start(ProxyStrand strand, ProxySocket client, ProxyProtocol protocol);
     std::uint64_t add_task(const std::shared_ptr<ProxyConnection>& connection);
     void task_ended(std::uint64_t id, const std::exception_ptr& error);
+    /// Who waits for room looks again; from any thread.
+    void look_for_room();
     void stop_everything();
     [[nodiscard]] std::vector<std::shared_ptr<ProxyConnection>> connections() const;  // with the lock
 
@@ -51,9 +54,11 @@ class ProxyServer : public std::enable_shared_from_this<ProxyServer> {
     const std::shared_ptr<const ProxyContext> context_;
     std::optional<ProxyStrand> strand_;  // of the acceptors; given up with the I/O, as it belongs to the context
 
+    std::optional<ConnectionShare> share_;  // from `open` on
+
     std::mutex mutex_;
     std::array<std::optional<Acceptor>, 2> acceptors_;
-    std::optional<asio::steady_timer> room_;  // cancelled when a connection ends
+    std::optional<asio::steady_timer> room_;  // cancelled when a connection ends, here or in another session
     std::map<std::uint64_t, std::weak_ptr<ProxyConnection>> tasks_;  // the accept loops among them, as empty ones
     std::uint64_t last_task_ = 0;
     std::function<void()> done_;

@@ -1,101 +1,132 @@
 #include "sandbox/network/resolver.hpp"
 
-#include <ifaddrs.h>
-#include <netinet/in.h>
+#include <netdb.h>
 
-#include <asio/ip/tcp.hpp>
+#include <asio/bind_executor.hpp>
+#include <asio/error.hpp>
+#include <asio/posix/stream_descriptor.hpp>
 #include <asio/this_coro.hpp>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <chrono>
 #include <exception>
-#include <functional>
+#include <optional>
 #include <system_error>
 #include <utility>
 
-#include "process/completion.hpp"
+#include "process/timed_wait.hpp"
 #include "sandbox/network/endpoints.hpp"
 
 namespace sandpipe {
 namespace {
 
 using Addresses = std::vector<IpAddress>;
-using asio::ip::tcp;
 
-/// A getaddrinfo that has begun cannot be interrupted, so who waits is let go and the answer is dropped.
-struct Lookup {
-    explicit Lookup(const asio::any_io_executor& executor) : resolver(executor) {}
-    tcp::resolver resolver;
-    detail::Completion<Addresses> done;
+using LookupDone = detail::TimedWait<Addresses>;
+
+/// One coroutine's wait for a lookup.
+class LookupWait final : public LookupDone {
+  public:
+    LookupWait(const asio::any_io_executor& executor, std::shared_ptr<LookupQueue> queue, std::string name)
+        : TimedWait(executor),
+          queue_(std::move(queue)),
+          lookup_(std::make_shared<Lookup>(std::move(name))),
+          event_(strand(), lookup_->event()) {
+        queue_->add(lookup_);
+    }
+    ~LookupWait() override { let_go(); }
+
+  private:
+    void begin() override {
+        auto self = std::static_pointer_cast<LookupWait>(shared_from_this());
+        event_.async_wait(asio::posix::descriptor_base::wait_read,
+                          asio::bind_executor(strand(), [self](const std::error_code& error) {
+                              if (!error) self->look();
+                          }));
+    }
+
+    void look() {
+        if (!event_.is_open()) return;  // nobody waits any more
+        if (!lookup_->done()) return begin();
+        try {
+            finish(lookup_->addresses());
+        } catch (...) {
+            fail(std::current_exception());
+        }
+    }
+
+    void end(bool) override { let_go(); }
+
+    /// The descriptor stays the lookup's, which a thread may still be at.
+    void let_go() {
+        queue_->drop(lookup_);
+        if (event_.is_open()) (void)event_.release();
+    }
+
+    const std::shared_ptr<LookupQueue> queue_;
+    const std::shared_ptr<Lookup> lookup_;
+    asio::posix::stream_descriptor event_;
 };
 
-Addresses addresses_of(const tcp::resolver::results_type& results) {
-    Addresses addresses;
-    for (const auto& entry : results) {
-        const IpAddress address = address_of(entry.endpoint().address());
-        if (std::find(addresses.begin(), addresses.end(), address) == addresses.end()) addresses.push_back(address);
-    }
-    return addresses;
-}
-
-class SystemResolver final : public Resolver {
+class QueueResolver final : public Resolver {
   public:
+    explicit QueueResolver(LookupQueue::Function look_up)
+        : queue_(std::make_shared<LookupQueue>(std::move(look_up))) {}
+
     awaitable<Addresses> resolve(std::string name) override {
         const asio::any_io_executor executor = co_await asio::this_coro::executor;
-        auto lookup = std::make_shared<Lookup>(executor);
-        std::function<void(detail::Completion<Addresses>)> begin = [lookup,
-                                                                    name](detail::Completion<Addresses> done) {
-            lookup->done = std::move(done);
-            lookup->resolver.async_resolve(
-                name, "", [lookup](const std::error_code& error, const tcp::resolver::results_type& results) {
-                    if (!lookup->done) return;
-                    if (error) return lookup->done.fail(std::make_exception_ptr(std::system_error(error)));
-                    lookup->done.succeed(addresses_of(results));
-                });
-        };
-        detail::OnCancel<Addresses> on_cancel;
-        on_cancel.cancel = [weak = std::weak_ptr(lookup)] {
-            const auto waiting = weak.lock();
-            if (!waiting || !waiting->done) return;
-            // What has not begun never does: a command could queue names faster than they are answered.
-            waiting->resolver.cancel();
-            waiting->done.abort();
-        };
-        co_return co_await detail::await_completion<Addresses>(std::move(begin), std::move(on_cancel));
+        const std::shared_ptr<LookupDone> wait = std::make_shared<LookupWait>(executor, queue_, std::move(name));
+        std::optional<Addresses> found = co_await LookupDone::run(wait, std::chrono::nanoseconds::max());
+        co_return std::move(*found);
     }
+
+  private:
+    const std::shared_ptr<LookupQueue> queue_;
 };
 
-struct FreeInterfaces {
-    void operator()(ifaddrs* list) const { ::freeifaddrs(list); }
+struct FreeAnswer {
+    void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
 };
 
-template <typename Bytes>
-IpAddress address_from(const void* bytes) {
-    Bytes copy{};
-    std::memcpy(copy.data(), bytes, copy.size());
-    return copy;
+std::error_code error_of(int code) {
+    switch (code) {
+        case EAI_AGAIN:
+            return asio::error::host_not_found_try_again;
+        case EAI_FAIL:
+            return asio::error::no_recovery;
+        case EAI_MEMORY:
+            return asio::error::no_memory;
+        case EAI_SYSTEM:
+            return {errno, std::generic_category()};
+        default:
+            return asio::error::host_not_found;
+    }
+}
+
+/// getaddrinfo(3), which waits.
+Addresses system_addresses(const std::string& name) {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* list = nullptr;
+    const int failed = ::getaddrinfo(name.c_str(), nullptr, &hints, &list);
+    const std::unique_ptr<addrinfo, FreeAnswer> owner(list);
+    if (failed != 0) throw std::system_error(error_of(failed));
+    Addresses addresses;
+    for (const addrinfo* entry = list; entry; entry = entry->ai_next) {
+        const auto address = address_of(entry->ai_addr);
+        if (address && std::find(addresses.begin(), addresses.end(), *address) == addresses.end())
+            addresses.push_back(*address);
+    }
+    return addresses;
 }
 
 }  // namespace
 
-std::shared_ptr<Resolver> system_resolver() { return std::make_shared<SystemResolver>(); }
-
-Addresses own_addresses() {
-    ifaddrs* list = nullptr;
-    if (::getifaddrs(&list) < 0) throw std::system_error(errno, std::generic_category(), "getifaddrs");
-    const std::unique_ptr<ifaddrs, FreeInterfaces> owner(list);
-    Addresses addresses;
-    for (const ifaddrs* entry = list; entry; entry = entry->ifa_next) {
-        if (!entry->ifa_addr) continue;
-        if (entry->ifa_addr->sa_family == AF_INET)
-            addresses.push_back(address_from<IpAddress::V4>(
-                &reinterpret_cast<const sockaddr_in*>(entry->ifa_addr)->sin_addr));
-        if (entry->ifa_addr->sa_family == AF_INET6)
-            addresses.push_back(address_from<IpAddress::V6>(
-                &reinterpret_cast<const sockaddr_in6*>(entry->ifa_addr)->sin6_addr));
-    }
-    return addresses;
+std::shared_ptr<Resolver> resolver_by(LookupQueue::Function look_up) {
+    return std::make_shared<QueueResolver>(std::move(look_up));
 }
+
+std::shared_ptr<Resolver> system_resolver() { return resolver_by(system_addresses); }
 
 }  // namespace sandpipe

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sandbox/network/ip_address.hpp"
+#include "sandbox/network/lookup_queue.hpp"
 
 namespace sandpipe {
 
@@ -18,10 +19,11 @@ class Resolver {
     virtual awaitable<std::vector<IpAddress>> resolve(std::string name) = 0;
 };
 
-/// getaddrinfo(3), on the thread that Asio has for it.
-[[nodiscard]] std::shared_ptr<Resolver> system_resolver();
+/// By a function that waits, on a few threads that no other resolver has (LookupQueue): names that nobody answers are
+/// waited for by those who ask this one.
+[[nodiscard]] std::shared_ptr<Resolver> resolver_by(LookupQueue::Function look_up);
 
-/// The addresses of this machine's own interfaces, now (getifaddrs(3)). Throws std::system_error.
-[[nodiscard]] std::vector<IpAddress> own_addresses();
+/// By getaddrinfo(3).
+[[nodiscard]] std::shared_ptr<Resolver> system_resolver();
 
 }  // namespace sandpipe

@@ -331,8 +331,13 @@ TEST(HttpResponse, WithoutALengthTheCloseIsTheEnd) {
 TEST(HttpResponse, SomeHaveNoBodyWhateverTheySay) {
     const HttpRequest head = accepted("HEAD http://a.b/ HTTP/1.1\r\n" + kHost + "\r\n");
     EXPECT_TRUE(read_http_response("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", head)->message->complete());
-    EXPECT_TRUE(read_http_response("HTTP/1.1 304 Not Modified\r\n\r\n", plain_get())->message->complete());
-    EXPECT_TRUE(read_http_response("HTTP/1.1 204 No Content\r\n\r\n", plain_get())->keeps_alive);
+    for (const std::string status : {"204 No Content", "304 Not Modified"})
+        for (const std::string fields : {"", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n"}) {
+            const auto response = read_http_response("HTTP/1.1 " + status + "\r\n" + fields + "\r\n", plain_get());
+            ASSERT_TRUE(response) << status << fields;
+            EXPECT_TRUE(response->message->complete()) << status << fields;
+            EXPECT_TRUE(response->keeps_alive) << status << fields;
+        }
 }
 
 TEST(HttpResponse, InterimAndUpgrade) {
