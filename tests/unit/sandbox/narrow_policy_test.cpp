@@ -102,6 +102,14 @@ TEST_F(NarrowPolicy, ExecutionIsWhatBothAllow) {
     EXPECT_EQ(narrowed().filesystem.allow_execute, wide.filesystem.allow_execute);
 }
 
+TEST_F(NarrowPolicy, AListOfProgramsRestrictsExecutionByItself) {
+    wide.filesystem.allow_execute = {"/bin/cat"};
+    EXPECT_TRUE(says(ExplainedAct::exec, "/bin/cat"));
+    EXPECT_FALSE(says(ExplainedAct::exec, "/bin/ls")) << "nobody asked for more";
+    asked.filesystem.allow_execute = {"/bin/ls"};
+    EXPECT_NE(conflict().find("/bin/ls"), std::string::npos);
+}
+
 TEST_F(NarrowPolicy, DomainsAreCoveredOrRefused) {
     wide.network.allowed_domains = {"*.a.b:443", "c.d"};
     wide.network.denied_domains = {"x.a.b"};
