@@ -103,7 +103,7 @@ void RuntimeCore::start_launcher_in(Launcher& slot) {
     if (slot.pidfd) lost.push_back(std::move(slot.pidfd));
     const EndingHelpers ending(std::move(lost));
     LauncherProcess process = start_launcher(options_.launcher_path, limits_);
-    slot.channel = PacketChannel::open(executor_, std::move(process.control));
+    slot.channel = PacketChannel::open(executor_, process.control);
     slot.pidfd = std::move(process.pidfd);
     slot.pid = process.pid;
 }
