@@ -107,7 +107,7 @@ enum class Survivors : std::uint8_t { keep, end };
 /// `abandon_after` for the kernel to finish it.
 struct StopPolicy {
     int signal = 15;  ///< SIGTERM; followed by SIGCONT, so that a stopped program gets it
-    std::chrono::nanoseconds grace = std::chrono::seconds{2};
+    std::chrono::nanoseconds grace = std::chrono::seconds{2};  ///< 0: SIGKILL at once
     std::chrono::nanoseconds abandon_after = std::chrono::seconds{2};
     bool kill_at_once = false;  ///< no signal and no grace: SIGKILL
     Survivors survivors = Survivors::keep;
@@ -121,7 +121,7 @@ enum class OnOverflow : std::uint8_t {
 
 /// How much of each output stream a result keeps; exact to the byte.
 struct OutputLimit {
-    std::uint64_t bytes = 10 * 1024 * 1024;
+    std::uint64_t bytes = 10 * 1024 * 1024;  ///< 0: the first byte is too much
     OnOverflow on_overflow = OnOverflow::stop;
 };
 

@@ -29,8 +29,8 @@ struct FilesystemPolicy {
     std::vector<PathPattern> allow_read;   ///< in spite of a denied place above; the longer place wins, on a tie deny
     std::vector<PathPattern> allow_write;  ///< the writable roots; empty: the session's own /tmp and /dev/shm alone
     std::vector<PathPattern> deny_write;     ///< within the roots, existing or not; always wins
-    std::vector<PathPattern> allow_execute;  ///< programs, or directories of them; heeded with `restrict_execute`
-    bool restrict_execute = false;    ///< nothing but `allow_execute` and the shell can be started; false: everything
+    std::vector<PathPattern> allow_execute;  ///< programs, or directories of them: nothing else can be started
+    bool restrict_execute = false;    ///< so also if that list is empty: the shell alone; false: everything then
     bool allow_git_config = false;    ///< .git/config and .git/config.worktree may be written
     bool allow_git_init = false;      ///< a repository may be made at a root that has none
     bool allow_git_worktree = false;  ///< a root that is a linked worktree: its repository may be written, too

@@ -55,7 +55,7 @@ struct RuntimeOptions {
 class Runtime {
   public:
     /// `executor` is where the library's own I/O runs; with a multi-threaded context all of its threads
-    /// serve. Throws `Error` E_INVALID_SANDBOX_CONFIG for options out of range.
+    /// serve. Throws `Error`: E_INVALID_SANDBOX_CONFIG for options out of range, E_SANDBOX_FAILED without descriptors.
     explicit Runtime(asio::any_io_executor executor, RuntimeOptions options = {});
     Runtime(const Runtime&) = delete;
     Runtime& operator=(const Runtime&) = delete;

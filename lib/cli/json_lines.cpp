@@ -7,6 +7,7 @@
 
 #include "base64.hpp"
 #include "core/utf8.hpp"
+#include "process/shortage.hpp"
 
 namespace sandpipe::cli {
 namespace {
@@ -236,6 +237,11 @@ std::string refusal_line(const CommandResult& result) {
 
 CommandResult refusal(const Error& error) {
     CommandResult result;
+    if (const auto* shortage = dynamic_cast<const detail::Shortage*>(&error)) {
+        const std::error_code code(shortage->error(), std::generic_category());
+        result.status = NotStarted{Stage::resources, code, "", error.text()};
+        return result;
+    }
     result.status = NotStarted{stage_of(error.errc()), error.code(), "", error.text()};
     return result;
 }

@@ -1,5 +1,8 @@
 #include <sandpipe/local_executor.hpp>
 
+#include <sandpipe/error.hpp>
+
+#include <string>
 #include <utility>
 
 #include <asio/this_coro.hpp>
@@ -66,6 +69,11 @@ class LocalExecutor final : public BinaryExecutor {
 }  // namespace
 
 std::shared_ptr<BinaryExecutor> local_executor(Runtime& runtime, LocalExecutorOptions options) {
+    if (options.timeout <= options.timeout.zero())
+        throw Error(Errc::invalid_sandbox_config, "LocalExecutorOptions::timeout is " +
+                                                      std::to_string(options.timeout.count()) +
+                                                      " ns; it must be positive, or kNoTimeout");
+    static_cast<void>(options.env.resolve({}));  // throws for a name or value that no environment has
     return std::make_shared<LocalExecutor>(runtime.core(), std::move(options));
 }
 

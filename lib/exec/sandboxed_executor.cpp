@@ -24,6 +24,7 @@
 #include "process/aside.hpp"
 #include "process/audit_trail.hpp"
 #include "process/environment_snapshot.hpp"
+#include "process/shortage.hpp"
 #include "process/start_request.hpp"
 #include "process/thrown_text.hpp"
 
@@ -152,6 +153,9 @@ awaitable<Choice> choose_way(SharedParts parts, std::shared_ptr<AuditTrail> trai
     try {
         resolved = co_await detail::call_aside(std::move(executor), std::move(look), fields.start_timeout,
                                                std::string(kLateLook));
+    } catch (const detail::Shortage& shortage) {
+        const std::error_code code(shortage.error(), std::generic_category());
+        co_return not_started({Stage::resources, code, fields.program, shortage.text()}, Cause::not_started);
     } catch (const Error&) {
         co_return too_late(fields.program, kLateLook);
     } catch (const std::system_error& error) {

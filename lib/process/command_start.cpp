@@ -161,12 +161,10 @@ void CommandCore::send_request(StdioPlan stdio) {
         return on_start_failed({Stage::resources, -error, "socketpair"});
     try {
         channel_ = fields_.session ? fields_.session->channel() : runtime_->launcher().control;
-    } catch (const LauncherShortage& shortage) {
+    } catch (const Shortage& shortage) {
         return on_start_failed({Stage::resources, shortage.error(), "the launcher"});
     } catch (const Error& error) {
         return fail_start({Stage::launcher, error.code(), {}, error.text()});
-    } catch (const std::system_error& error) {
-        return on_start_failed({Stage::resources, error.code().value(), error.what()});
     }
     std::vector<unique_fd> fds;
     fds.push_back(std::move(record.second));

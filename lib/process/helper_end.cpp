@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "process/ready_wait.hpp"
+#include "process/shortage.hpp"
 #include "sys/descriptors.hpp"
 #include "sys/raw_syscall.hpp"
 
@@ -58,8 +59,11 @@ awaitable<void> EndingHelpers::ended() {
         if (!runs_as_our_child(pidfd.get()) || sys::duplicate(pidfd.get(), copy) < 0) continue;
         auto executor = co_await asio::this_coro::executor;
         std::function<bool(int)> over = [](int helper) { return !runs_as_our_child(helper); };
-        // Later, or given up: the destructor looks.
-        co_await wait_until_ready(std::move(executor), std::move(copy), std::move(over), kMostWait);
+        try {
+            co_await wait_until_ready(std::move(executor), std::move(copy), std::move(over), kMostWait);
+        } catch (const Shortage&) {
+            continue;  // later, as one that was given up: the destructor looks
+        }
     }
 }
 

@@ -140,7 +140,7 @@ class Start {
         int error = sys::make_socket_pair(pair);
         if (error == 0) error = sys::open_pidfd(::getpid(), host_);
         if (error < 0)
-            throw LauncherShortage(-error, std::string("cannot make the launcher's sockets: ") +
+            throw Shortage(-error, std::string("cannot make the launcher's sockets: ") +
                                                std::strerror(-error) + kShortageRemedy);
         control_ = std::move(pair.first);
         helper_end_ = std::move(pair.second);
@@ -170,7 +170,7 @@ class Start {
         for (const Attempt& attempt : attempts_)
             text += " " + attempt.what + ": " + std::strerror(attempt.error) + ";";
         const int first = attempts_.empty() ? 0 : attempts_.front().error;
-        if (sys::is_shortage(first)) throw LauncherShortage(first, text + kShortageRemedy);
+        if (sys::is_shortage(first)) throw Shortage(first, text + kShortageRemedy);
         throw Error(Errc::sandbox_dependency_missing,
                     text +
                         " allow memfds to be executed (sysctl vm.memfd_noexec=0), or install the launcher and"

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <sandpipe/error.hpp>
 #include <sandpipe/unique_fd.hpp>
 
 #include <filesystem>
 #include <string>
 
+#include "process/shortage.hpp"
 #include "wire/feature_limits.hpp"
 
 namespace sandpipe::detail {
@@ -17,22 +17,11 @@ struct LauncherProcess {
     int pid = -1;
 };
 
-/// Processes, descriptors or memory are short: nothing is wrong with the machine, and another try may succeed.
-class LauncherShortage : public Error {
-  public:
-    LauncherShortage(int error, const std::string& text) : Error(Errc::sandbox_failed, text), error_(error) {}
-    /// The errno.
-    [[nodiscard]] int error() const noexcept { return error_; }
-
-  private:
-    int error_;
-};
-
 /// Starts the helper: the embedded image from a sealed memfd; where that cannot be executed, the installed
 /// copy; with `chosen` not empty, that file and nothing else. The helper is no child of this process, so
 /// neither SIGCHLD nor waitpid(-1) of the host ever meets it. Takes about a millisecond, whatever the size of
 /// the host. Throws `Error` E_SANDBOX_DEPENDENCY_MISSING that names every way that was tried and why it
-/// failed, and LauncherShortage. Neither it nor the helper uses what `limits` takes away.
+/// failed, and Shortage. Neither it nor the helper uses what `limits` takes away.
 [[nodiscard]] LauncherProcess start_launcher(const std::filesystem::path& chosen, const wire::FeatureLimits& limits);
 
 }  // namespace sandpipe::detail

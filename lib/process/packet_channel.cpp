@@ -16,13 +16,13 @@ namespace sandpipe::detail {
 
 using Lock = std::lock_guard<std::mutex>;
 
-PacketChannel::PacketChannel(const asio::any_io_executor& executor, unique_fd socket)
+PacketChannel::PacketChannel(const asio::any_io_executor& executor, unique_fd& socket)
     : owner_(::getpid()), socket_(std::in_place, executor), retry_(std::in_place, executor) {
-    if (const std::error_code error = adopt(*socket_, socket)) throw std::system_error(error, "epoll");
+    adopt_or_throw(*socket_, socket);
 }
 
-std::shared_ptr<PacketChannel> PacketChannel::open(const asio::any_io_executor& executor, unique_fd socket) {
-    return std::shared_ptr<PacketChannel>(new PacketChannel(executor, std::move(socket)));
+std::shared_ptr<PacketChannel> PacketChannel::open(const asio::any_io_executor& executor, unique_fd& socket) {
+    return std::shared_ptr<PacketChannel>(new PacketChannel(executor, socket));
 }
 
 void PacketChannel::send(std::string bytes, std::vector<unique_fd> fds) {

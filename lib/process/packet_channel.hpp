@@ -28,9 +28,9 @@ class PacketChannel : public std::enable_shared_from_this<PacketChannel> {
     /// The packet, or nullptr once the other side is gone; on the executor, without the lock.
     using OnPacket = std::function<void(wire::Packet*)>;
 
-    /// Throws std::system_error where the kernel's epoll can take no more.
+    /// Throws Shortage where the kernel's epoll can take no more; the caller still has the socket then.
     [[nodiscard]] static std::shared_ptr<PacketChannel> open(const asio::any_io_executor& executor,
-                                                             unique_fd socket);
+                                                             unique_fd& socket);
 
     /// Queues the packet and owns the descriptors until it is sent. When the other side is gone they are
     /// closed, which is how whoever waits at their other ends hears of it.
@@ -51,7 +51,7 @@ class PacketChannel : public std::enable_shared_from_this<PacketChannel> {
         std::vector<unique_fd> fds;
     };
 
-    PacketChannel(const asio::any_io_executor& executor, unique_fd socket);
+    PacketChannel(const asio::any_io_executor& executor, unique_fd& socket);
     void flush();
     static void refuse(const Outgoing& packet, int error);
     void wait_to_send(bool descriptors_under_way);

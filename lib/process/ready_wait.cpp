@@ -18,7 +18,7 @@ class ReadyWait final : public TimedWait<bool> {
   public:
     ReadyWait(const asio::any_io_executor& executor, unique_fd fd, std::function<bool(int)> reached)
         : TimedWait(executor), reached_(std::move(reached)), fd_(strand()) {
-        if (const std::error_code error = adopt(fd_, fd)) throw std::system_error(error, "epoll");
+        adopt_or_throw(fd_, fd);
     }
 
   private:

@@ -8,15 +8,17 @@
 #include <cstdlib>
 #include <exception>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 #include <unistd.h>
 
-#include "process/environment_snapshot.hpp"
 #include "core/escaped.hpp"
+#include "process/environment_snapshot.hpp"
 #include "process/helper_end.hpp"
 #include "process/launcher_process.hpp"
 #include "process/log.hpp"
+#include "process/shortage.hpp"
 #include "wire/relay_messages.hpp"
 
 namespace sandpipe::detail {
@@ -35,6 +37,17 @@ wire::FeatureLimits feature_limits() {
     return limits;
 }
 
+/// Asio makes its reactor for the first object that needs one. Without a descriptor for it that throws here, and not in a
+/// handler, where nobody could catch it.
+void make_reactor(const asio::any_io_executor& executor) {
+    try {
+        const asio::steady_timer first(executor);
+    } catch (const std::system_error& error) {
+        throw Shortage(error.code().value(), std::string("Asio's reactor cannot be made: ") + error.what() +
+                                                 " (see ulimit -n)");
+    }
+}
+
 Error closed_error() { return {Errc::sandbox_not_initialized, "the Runtime is closed"}; }
 
 }  // namespace
@@ -51,9 +64,7 @@ RuntimeCore::RuntimeCore(asio::any_io_executor executor, RuntimeOptions options)
       limits_(feature_limits()),
       owner_(::getpid()),
       launchers_(options_.launchers) {
-    // Asio makes its reactor for the first object that needs one. Without a descriptor for it that throws here, and
-    // not in a handler, where nobody could catch it.
-    const asio::steady_timer first(executor_);
+    make_reactor(executor_);
     if (limits_ != wire::FeatureLimits{})
         log(LogLevel::warning, 0, std::string(wire::kFeatureVariable) + " takes away " + wire::to_words(limits_));
 }
@@ -103,7 +114,7 @@ void RuntimeCore::start_launcher_in(Launcher& slot) {
     if (slot.pidfd) lost.push_back(std::move(slot.pidfd));
     const EndingHelpers ending(std::move(lost));
     LauncherProcess process = start_launcher(options_.launcher_path, limits_);
-    slot.channel = PacketChannel::open(executor_, std::move(process.control));
+    slot.channel = PacketChannel::open(executor_, process.control);
     slot.pidfd = std::move(process.pidfd);
     slot.pid = process.pid;
 }

@@ -1,9 +1,7 @@
 #include "stdio_files.hpp"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,7 +11,7 @@
 #include <variant>
 
 #include "sys/descriptors.hpp"
-#include "sys/raw_syscall.hpp"
+#include "sys/open_without_links.hpp"
 
 namespace sandpipe::detail {
 namespace {
@@ -27,17 +25,6 @@ int look_for_writer(int fd) {
     if (!S_ISFIFO(facts.st_mode)) return 0;
     if (const int error = sys::make_pipe(copy); error < 0) return error;
     return ::tee(fd, copy.write_end.get(), 1, SPLICE_F_NONBLOCK) == 0 ? -ENXIO : 0;
-}
-
-int open_without_links(const std::string& path, int flags, unique_fd& fd) {
-    open_how how{};
-    how.flags = static_cast<unsigned>(flags | O_CLOEXEC);
-    how.mode = flags & O_CREAT ? 0666 : 0;
-    how.resolve = RESOLVE_NO_SYMLINKS;
-    const long made = sys::raw_syscall(SYS_openat2, AT_FDCWD, sys::word(path.c_str()), sys::word(&how), sizeof how);
-    if (made < 0) return static_cast<int>(made);
-    fd.reset(static_cast<int>(made));
-    return sys::lift(fd);
 }
 
 }  // namespace
@@ -97,7 +84,7 @@ int StdioFiles::open_place(const File& file, unique_fd& fd) const {
     if (unknown) return -unknown.value();
     const StreamPlace place = places_->find(absolute, (flags & O_ACCMODE) != O_RDONLY);
     if (!place.allowed) return -ELOOP;
-    return place.without_links ? open_without_links(place.path, flags, fd)
+    return place.without_links ? sys::open_without_links(place.path.c_str(), flags, 0666, fd)
                                : sys::open_file(place.path.c_str(), flags, 0666, fd);
 }
 

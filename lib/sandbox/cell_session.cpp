@@ -89,7 +89,7 @@ awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, co
                     std::string("no socket for the sandbox's cell: ") + std::strerror(-error) +
                         "; see ulimit -n and ulimit -u");
     CellStart start;
-    start.channel = PacketChannel::open(runtime->executor(), std::move(pair.first));
+    start.channel = PacketChannel::open(runtime->executor(), pair.first);
     std::vector<unique_fd> fds;
     fds.push_back(std::move(pair.second));
     wire::MakeCell request;

@@ -20,6 +20,7 @@
 #include "policy_rules.hpp"
 #include "policy_schema.hpp"
 #include "resolved_path.hpp"
+#include "restricts_execution.hpp"
 #include "unix_socket_grants.hpp"
 #include "wire/proxy_ports.hpp"
 
@@ -160,7 +161,7 @@ PolicyRules rules_of(const FilesystemPolicy& policy, const PathBase& base) {
     for (const PolicyEntry& entry : denied.deny_read) rules.deny_read(entry);
     for (const PolicyEntry& entry : denied.deny_write) rules.deny_write(entry);
     rules.deny_mandatory(base.kernel.hidden, aliases);
-    if (policy.restrict_execute || !policy.allow_execute.empty()) restrict_execution(policy, base, rules);
+    if (restricts_execution(policy)) restrict_execution(policy, base, rules);
     show_workspace(base.workspace, rules);
     deny_globs(Access::deny_read, denied.deny_read, base, rules);
     deny_globs(Access::deny_write, denied.deny_write, base, rules);

@@ -15,9 +15,11 @@
 
 #include "process/adopt.hpp"
 #include "process/random_hex.hpp"
+#include "process/shortage.hpp"
 #include "process/start_request.hpp"
 #include "sandbox/relayed_command.hpp"
 #include "sys/descriptors.hpp"
+#include "wire/packet_socket.hpp"
 #include "wire/relay_messages.hpp"
 
 namespace sandpipe {
@@ -177,7 +179,15 @@ void Entrance::accept_relays() {
 }
 
 void Entrance::take_in(unique_fd socket) {
-    Channel relay = detail::PacketChannel::open(runtime_->executor(), std::move(socket));
+    Channel relay;
+    try {
+        relay = detail::PacketChannel::open(runtime_->executor(), socket);
+    } catch (const detail::Shortage& shortage) {
+        // Its ticket was not looked at, and stays good.
+        const std::string refusal = wire::encode(wire::EntryRefused{wire::kStatusRefused, shortage.text()});
+        static_cast<void>(wire::send_packet(socket.get(), refusal));  // who has gone needs no answer
+        return;
+    }
     relays_.emplace(relay, false);
     relay->receive([self = shared_from_this(), relay](wire::Packet* packet) { self->on_enter(relay, packet); });
 }

@@ -17,6 +17,7 @@
 #include "path_pattern.hpp"
 #include "policy_entries.hpp"
 #include "resolved_path.hpp"
+#include "restricts_execution.hpp"
 #include "session_view.hpp"
 #include "wire/access_rules.hpp"
 
@@ -117,8 +118,8 @@ class FileNarrowing {
     }
 
     void narrow_execution(FilesystemPolicy& result) const {
-        if (!wide_.restrict_execute) return;
-        if (!result.restrict_execute) result.allow_execute = wide_.allow_execute;
+        if (!restricts_execution(wide_)) return;
+        if (!restricts_execution(result)) result.allow_execute = wide_.allow_execute;
         result.restrict_execute = true;
         check(ExplainedAct::exec, "allowExecute", result.allow_execute, wide_.allow_execute);
     }

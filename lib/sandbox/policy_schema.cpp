@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "quoted_value.hpp"
+#include "restricts_execution.hpp"
 
 namespace sandpipe {
 namespace {
@@ -163,12 +164,10 @@ constexpr PolicyKey allow_execute() {
         policy.filesystem.restrict_execute = true;
     };
     row.write = [](const SandboxPolicy& policy) -> json {
-        if (!policy.filesystem.restrict_execute) return nullptr;
+        if (!restricts_execution(policy.filesystem)) return nullptr;
         return write_value(policy.filesystem.allow_execute);
     };
-    row.asked_for = [](const SandboxPolicy& policy) {
-        return policy.filesystem.restrict_execute || !policy.filesystem.allow_execute.empty();
-    };
+    row.asked_for = [](const SandboxPolicy& policy) { return restricts_execution(policy.filesystem); };
     return row;
 }
 

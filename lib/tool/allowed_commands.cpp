@@ -5,6 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "sandbox/restricts_execution.hpp"
 
 namespace sandpipe::tool {
 namespace {
@@ -14,12 +18,18 @@ namespace {
                                                   "; give an absolute path, or a name that stands in PATH");
 }
 
+/// A directory would grant all programs in it.
+bool is_program(const std::string& path) {
+    std::error_code error;
+    return std::filesystem::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+}
+
 std::string find_in(std::string_view path, const std::string& name) {
     while (!path.empty()) {
         const std::string_view folder = path.substr(0, path.find(':'));
         path.remove_prefix(std::min(path.size(), folder.size() + 1));
         const std::string candidate = std::string(folder) + "/" + name;
-        if (folder.starts_with('/') && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+        if (folder.starts_with('/') && is_program(candidate)) return candidate;
     }
     refuse(name, "is not found");
 }
@@ -52,7 +62,7 @@ SandboxPolicy with_allowed_commands(SandboxPolicy policy, const std::vector<std:
     const auto is_allowed = [&](const std::string& path) {
         return path == shell || std::find(programs.begin(), programs.end(), path) != programs.end();
     };
-    if (files.restrict_execute) {
+    if (restricts_execution(files)) {
         for (const PathPattern& entry : files.allow_execute)
             if (!is_allowed(entry.path))
                 throw Error(Errc::sandbox_policy_conflict,

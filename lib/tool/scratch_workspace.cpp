@@ -16,7 +16,7 @@
 
 #include "process/session.hpp"
 #include "remove_tree.hpp"
-#include "sys/descriptors.hpp"
+#include "sys/open_without_links.hpp"
 #include "wire/access_rules.hpp"
 
 namespace sandpipe {
@@ -85,7 +85,7 @@ ScratchWorkspace::ScratchWorkspace(const BinaryExecutor& executor, const Sandbox
     check_domain(executor, directory);
     check_granted(*session, directory);
     name_ = random_name();
-    int error = sys::open_file(directory.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW, 0, base_);
+    int error = sys::open_without_links(directory.c_str(), O_PATH | O_DIRECTORY, 0, base_);
     if (error >= 0 && ::mkdirat(base_.get(), name_.c_str(), S_IRWXU) < 0) error = -errno;
     if (error < 0)
         throw Error(Errc::sandbox_failed,

@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
+#include <system_error>
 #include <utility>
 
 #include "allowed_commands.hpp"
@@ -49,14 +51,23 @@ std::string_view variable(const char* name) {
     return value ? value : "";
 }
 
+/// As it is named, and as the kernel names it.
+void hide(PathRedactor& redactor, std::string_view place, const std::string& shown) {
+    redactor.hide(place, shown);
+    std::error_code error;
+    if (!place.starts_with('/')) return;
+    const std::string real = std::filesystem::canonical(place, error).string();
+    // Inside, TMPDIR is the session's own /tmp; that has nothing to hide.
+    if (!error && real != "/tmp") redactor.hide(real, shown);
+}
+
 std::shared_ptr<const PathRedactor> make_redactor(const RunShellCommandToolOptions& options,
                                                   const std::string& workspace) {
     auto redactor = std::make_shared<PathRedactor>(workspace);
     redactor->hide(options.workspace, ".");
-    redactor->hide(variable("HOME"), "~");
-    // Inside, TMPDIR is the session's own /tmp; that has nothing to hide.
-    if (variable("TMPDIR") != "/tmp") redactor->hide(variable("TMPDIR"), "<host tmp>");
-    for (const auto& [place, shown] : options.redact) redactor->hide(place, shown);
+    hide(*redactor, variable("HOME"), "~");
+    if (variable("TMPDIR") != "/tmp") hide(*redactor, variable("TMPDIR"), "<host tmp>");
+    for (const auto& [place, shown] : options.redact) hide(*redactor, place, shown);
     return redactor;
 }
 

@@ -37,7 +37,7 @@ TEST_F(Cancel, AHolderOfThePipeIsEndedToo) {
     const auto begin = Clock::now();
     pending->cancel.emit(asio::cancellation_type::terminal);
     ASSERT_TRUE(await_end(*pending));
-    EXPECT_LT(Clock::now() - begin, 1s);
+    EXPECT_LT(Clock::now() - begin, 20s);
     EXPECT_FALSE(pending->result->pipe_held_open);
 }
 
@@ -85,7 +85,7 @@ awaitable<bool> loses_to_a_timer(std::shared_ptr<BinaryExecutor> executor, Binar
 TEST_F(Cancel, AgainstATimer) {
     const auto begin = Clock::now();
     EXPECT_TRUE(run(loses_to_a_timer(executor(), sh("sleep 60; :"), 200ms)));
-    EXPECT_LT(Clock::now() - begin, 2s);
+    EXPECT_LT(Clock::now() - begin, 20s);
     EXPECT_TRUE(own_commands().empty());
     EXPECT_FALSE(run(loses_to_a_timer(executor(), command("true"), 20s)));
 }

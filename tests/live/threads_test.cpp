@@ -236,7 +236,7 @@ TEST_F(Threads, TheRuntimeOrItsContextGoesWhileOthersStart) {
         std::optional<asio::thread_pool> pool(std::in_place, 3);
         std::optional<Runtime> owner(std::in_place, pool->get_executor());
         const auto shared = local_executor(*owner);
-        for (int i = 0; i < 3; ++i) {
+        for (int i = 0; i < 3; ++i) {  // the pool owns them: it joins, or destroys what it has not run
             asio::co_spawn(asio::make_strand(*pool), failures_in_a_row(shared, 50, 0), asio::detached);
             asio::co_spawn(asio::make_strand(*pool), failed_copies(shared, scratch() / std::to_string(i), 50),
                            asio::detached);

@@ -7,9 +7,10 @@
 #include <asio/io_context.hpp>
 
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <utility>
+
+#include "check.hpp"
 
 /// What the small hosts of these tests share: a context, a Runtime, and a way to run one command.
 struct Host {
@@ -28,11 +29,3 @@ struct Host {
         return result;
     }
 };
-
-/// Ends the program with a reason unless `holds`.
-inline void check(bool holds, const char* what) {
-    if (holds) return;
-    std::FILE* tty = stderr;
-    std::fprintf(tty, "failed: %s\n", what);
-    std::exit(1);
-}

@@ -4,9 +4,10 @@
 #include <sandpipe/srt_enforcer.hpp>
 
 #include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
 #include <asio/io_context.hpp>
+
 #include <cstdio>
+#include <exception>
 #include <string>
 
 using namespace sandpipe;
@@ -30,6 +31,9 @@ int main(int argc, char** argv) {
     if (argc != 3 && argc != 4) return 2;
     asio::io_context context;
     Runtime runtime(context.get_executor());
-    asio::co_spawn(context, hold(runtime, argv[1], argv[2], argc == 4 ? argv[3] : ""), asio::detached);
+    asio::co_spawn(context, hold(runtime, argv[1], argv[2], argc == 4 ? argv[3] : ""),
+                   [](std::exception_ptr error) {
+                       if (error) std::rethrow_exception(error);
+                   });
     context.run();
 }

@@ -4,9 +4,13 @@
 #include <sandpipe/srt_enforcer.hpp>
 #include <sandpipe/tool/scratch_workspace.hpp>
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "support/mentions.hpp"
@@ -52,6 +56,35 @@ TEST_F(Scratch, IsPrivateVisibleWritableAndGoesWithAllInIt) {
     }
     EXPECT_FALSE(fs::exists(path));
     EXPECT_TRUE(fs::exists(at("o/file"))) << "links were not followed";
+}
+
+/// Commands may exchange a directory on the way for a link while the workspace is made.
+TEST_F(Scratch, IsNeverMadeBehindALinkThatTakesThePlaceOfADirectory) {
+    Session session = open();
+    fs::create_directories(at("w/way/base"));
+    fs::create_directories(at("o/base"));
+    fs::create_directory_symlink(at("o"), at("w/link"));
+    std::atomic<bool> over{false};
+    std::thread exchange([&over, way = at("w/way"), link = at("w/link")] {
+        while (!over) ::renameat2(AT_FDCWD, way.c_str(), AT_FDCWD, link.c_str(), RENAME_EXCHANGE);
+    });
+    const std::shared_ptr<BinaryExecutor> plain = executor();
+    int made = 0;
+    int astray = 0;
+    for (int i = 0; i < rounds(5000); ++i) {
+        try {
+            const ScratchWorkspace scratch(*plain, *session.enforcer(), at("w/way/base"));
+            ++made;
+            astray += fs::is_empty(at("o/base")) ? 0 : 1;
+        } catch (const Error&) {
+            continue;  // it led out of the roots just then, or was exchanged in between
+        }
+    }
+    over = true;
+    exchange.join();
+    EXPECT_GT(made, 0);
+    EXPECT_EQ(astray, 0);
+    for (const char* name : {"w/way", "w/link", "o/base"}) remove_tree(at(name));
 }
 
 TEST_F(Scratch, WhereTheSessionDoesNotGrantWritingNothingIsMade) {

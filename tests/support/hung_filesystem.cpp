@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace sandpipe::testing {
@@ -50,12 +51,18 @@ bool comes_true(const std::function<bool()>& condition) {
     return true;
 }
 
-awaitable<void> count_turns(const bool* over, int* turns) {
+/// What a counter of turns and its maker share: where that fails, the counter goes on until the context goes.
+struct Turns {
+    int count = 0;
+    bool over = false;
+};
+
+awaitable<void> count_turns(std::shared_ptr<Turns> turns) {
     asio::steady_timer timer(co_await asio::this_coro::executor);
-    while (!*over) {
+    while (!turns->over) {
         timer.expires_after(20ms);
         co_await timer.async_wait(asio::use_awaitable);
-        ++*turns;
+        ++turns->count;
     }
 }
 
@@ -95,15 +102,14 @@ void HungFilesystemTest::hang() const {
 }
 
 int HungFilesystemTest::turns_during(const std::function<awaitable<void>()>& work) {
-    int turns = 0;
-    bool over = false;
+    const auto turns = std::make_shared<Turns>();
     drive([&]() -> awaitable<void> {
-        asio::co_spawn(co_await asio::this_coro::executor, count_turns(&over, &turns), asio::detached);
+        asio::co_spawn(co_await asio::this_coro::executor, count_turns(turns), asio::detached);
         co_await work();
-        over = true;
     });
+    turns->over = true;
     idle_for(100ms);
-    return turns;
+    return turns->count;
 }
 
 /// As an orphan: the fixture counts our own children.

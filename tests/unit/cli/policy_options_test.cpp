@@ -3,24 +3,18 @@
 #include <sandpipe/error.hpp>
 
 #include <gtest/gtest.h>
-#include <stdlib.h>  // NOLINT: mkdtemp is POSIX
 
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "support/temp_tree.hpp"
 
 namespace sandpipe::cli {
 namespace {
 
 class PolicyFile : public ::testing::Test {
   protected:
-    void SetUp() override {
-        std::string name = ::testing::TempDir() + "policy_options_XXXXXX";
-        ASSERT_NE(::mkdtemp(name.data()), nullptr);
-        directory_ = name;
-    }
-    void TearDown() override { std::filesystem::remove_all(directory_); }
-
     PolicyOptions with_file(const std::string& text) {
         const std::string file = directory_ / "settings.json";
         std::ofstream(file) << text;
@@ -39,7 +33,8 @@ class PolicyFile : public ::testing::Test {
         return "accepted";
     }
 
-    std::filesystem::path directory_;
+    const testing::TempTree tree_;
+    const std::filesystem::path directory_ = tree_.path();
 };
 
 using Patterns = std::vector<PathPattern>;

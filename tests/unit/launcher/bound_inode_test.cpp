@@ -2,13 +2,14 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sandpipe/unique_fd.hpp>
 
 #include <cstring>
 #include <filesystem>
+
+#include "support/temp_tree.hpp"
 
 namespace sandpipe::launcher {
 namespace {
@@ -17,12 +18,6 @@ namespace fs = std::filesystem;
 
 class BoundInode : public ::testing::Test {
   protected:
-    void SetUp() override {
-        char path[] = "/tmp/bound-inode-XXXXXX";
-        ASSERT_NE(::mkdtemp(path), nullptr);
-        top_ = path;
-    }
-    void TearDown() override { fs::remove_all(top_); }
     static unique_fd make_socket() { return unique_fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
     unique_fd bound(const char* name) {
         unique_fd socket = make_socket();
@@ -34,7 +29,8 @@ class BoundInode : public ::testing::Test {
     }
     unique_fd handle(const char* name) { return unique_fd(::open((top_ / name).c_str(), O_PATH | O_CLOEXEC)); }
 
-    fs::path top_;
+    const testing::TempTree tree_;
+    const fs::path top_ = tree_.path();
 };
 
 TEST_F(BoundInode, IsTheSocketsOwnWhateverItsNameIsByNow) {

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <fstream>
 
 #include "launcher/supervised_place.hpp"
+#include "support/temp_tree.hpp"
 
 namespace sandpipe::launcher {
 namespace {
@@ -21,15 +21,6 @@ namespace fs = std::filesystem;
 /// is done by hand.
 class TakenBack : public ::testing::Test {
   protected:
-    void SetUp() override {
-        char path[] = "/tmp/taken-back-XXXXXX";
-        ASSERT_NE(::mkdtemp(path), nullptr);
-        top_ = fs::canonical(path);
-    }
-    void TearDown() override {
-        for (const char* name : {"one", "two"}) ::chmod((top_ / name).c_str(), 0700);
-        fs::remove_all(top_);
-    }
     Spot spot(const std::string& path) {
         Spot spot;
         spot.name = fs::path(path).filename();
@@ -71,7 +62,8 @@ class TakenBack : public ::testing::Test {
         ASSERT_EQ(::renameat2(AT_FDCWD, first.c_str(), AT_FDCWD, second.c_str(), RENAME_EXCHANGE), 0);
     }
 
-    fs::path top_;
+    const testing::TempTree tree_;
+    const fs::path top_ = tree_.path();
     Spot from_, to_;
 };
 

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "support/temp_tree.hpp"
+
 namespace sandpipe {
 namespace {
 
@@ -16,14 +18,11 @@ namespace fs = std::filesystem;
 class MakeDirectories : public ::testing::Test {
   protected:
     void SetUp() override {
-        std::string name = fs::temp_directory_path().string() + "/sandpipe-make-XXXXXX";
-        ASSERT_NE(::mkdtemp(name.data()), nullptr);
-        home_ = fs::canonical(name).string();
         fs::create_directories(home_ + "/root/here");
         fs::create_directory(home_ + "/outside");
     }
-    void TearDown() override { fs::remove_all(home_); }
-    std::string home_;
+    const testing::TempTree tree_;
+    const std::string home_ = tree_.path();
 };
 
 TEST_F(MakeDirectories, MakesWhatIsMissing) {

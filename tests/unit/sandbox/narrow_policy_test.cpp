@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 #include <sandpipe/error.hpp>
 #include <sandpipe/explain.hpp>
-#include <stdlib.h>
 
 #include <filesystem>
+
+#include "support/temp_tree.hpp"
 
 namespace sandpipe {
 namespace {
@@ -14,13 +15,10 @@ namespace {
 class NarrowPolicy : public ::testing::Test {
   protected:
     NarrowPolicy() {
-        char name[] = "/tmp/sandpipe-narrow-XXXXXX";
-        root_ = ::mkdtemp(name);
         for (const char* directory : {"w/a/b", "w/c", "o"})
             std::filesystem::create_directories(root_ + "/" + directory);
         wide.filesystem.allow_write = {"."};
     }
-    ~NarrowPolicy() override { std::filesystem::remove_all(root_); }
 
     [[nodiscard]] std::string workspace() const { return root_ + "/w"; }
     [[nodiscard]] SandboxPolicy narrowed() const {
@@ -45,7 +43,8 @@ class NarrowPolicy : public ::testing::Test {
     SandboxPolicy asked;
 
   private:
-    std::string root_;
+    const testing::TempTree tree_;
+    const std::string root_ = tree_.path();
 };
 
 TEST_F(NarrowPolicy, TheSamePolicyStaysAsItIs) {
@@ -100,6 +99,14 @@ TEST_F(NarrowPolicy, ExecutionIsWhatBothAllow) {
     asked.filesystem.restrict_execute = false;
     asked.filesystem.allow_execute.clear();
     EXPECT_EQ(narrowed().filesystem.allow_execute, wide.filesystem.allow_execute);
+}
+
+TEST_F(NarrowPolicy, AListOfProgramsRestrictsExecutionByItself) {
+    wide.filesystem.allow_execute = {"/bin/cat"};
+    EXPECT_TRUE(says(ExplainedAct::exec, "/bin/cat"));
+    EXPECT_FALSE(says(ExplainedAct::exec, "/bin/ls")) << "nobody asked for more";
+    asked.filesystem.allow_execute = {"/bin/ls"};
+    EXPECT_NE(conflict().find("/bin/ls"), std::string::npos);
 }
 
 TEST_F(NarrowPolicy, DomainsAreCoveredOrRefused) {

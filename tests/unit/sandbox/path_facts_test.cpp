@@ -13,6 +13,7 @@
 
 #include "fake_path_facts.hpp"
 #include "support/mentions.hpp"
+#include "support/temp_tree.hpp"
 
 namespace sandpipe {
 namespace {
@@ -64,15 +65,14 @@ TEST(ListSurely, WhatCouldEscapeTheSearchIsAnError) {
 }
 
 TEST(HostPathFacts, ADirectoryThatCannotBeEnteredIsNotListedWell) {
-    std::string name = std::filesystem::temp_directory_path().string() + "/sandpipe-list-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    const testing::TempTree tree;
+    const std::string name = tree.path();
     const HostPathFacts facts;
     EXPECT_EQ(facts.list(name).error, 0);
     ASSERT_EQ(::chmod(name.c_str(), 0600), 0);
     EXPECT_EQ(facts.list(name).error, ::geteuid() == 0 ? 0 : EACCES) << "root enters everything";
     ASSERT_EQ(::chmod(name.c_str(), 0300), 0);
     EXPECT_EQ(facts.list(name).error, ::geteuid() == 0 ? 0 : EACCES);
-    std::filesystem::remove(name);
 }
 
 }  // namespace

@@ -75,6 +75,12 @@ TEST(PolicyJson, WritesAnEmptyAllowExecute) {
     EXPECT_EQ(policy.to_json()["filesystem"]["allowExecute"], json::array());
 }
 
+TEST(PolicyJson, KeepsAListThatRestrictsByItself) {
+    SandboxPolicy policy;
+    policy.filesystem.allow_execute = {"/bin/true"};
+    EXPECT_EQ(policy.to_json()["filesystem"]["allowExecute"], json::array({"/bin/true"}));
+}
+
 TEST(PolicyJson, UnknownKeyIsNamedWithItsPlaceAndTheNearest) {
     struct Case {
         const char* file;

@@ -15,9 +15,9 @@ Paths listed(const SandboxPolicy& policy) {
     return paths;
 }
 
-std::string refused(const std::string& command) {
+std::string refused(const std::string& command, std::string_view path = "/bin:relative:/usr/bin") {
     try {
-        static_cast<void>(locate_commands({command}, "/bin:relative:/usr/bin"));
+        static_cast<void>(locate_commands({command}, path));
     } catch (const Error& error) {
         EXPECT_EQ(error.errc(), Errc::invalid_sandbox_config);
         return error.text();
@@ -37,6 +37,12 @@ TEST(AllowedCommands, WhatIsNoProgramIsNamed) {
     EXPECT_NE(refused("bin/x").find("\"bin/x\" is relative"), std::string::npos);
     EXPECT_NE(refused(std::string("a\0b", 3)).find("NUL"), std::string::npos);
     EXPECT_EQ(refused("sh"), "accepted");
+}
+
+/// It would grant every program that is in it.
+TEST(AllowedCommands, ADirectoryInPathIsNoProgram) {
+    EXPECT_NE(refused("bin", "/usr").find("\"bin\" is not found"), std::string::npos);
+    EXPECT_EQ(locate_commands({"sh"}, "/usr:/usr/bin"), Paths{"/usr/bin/sh"});
 }
 
 TEST(AllowedCommands, BecomeAllowExecuteWithTheShell) {
@@ -63,6 +69,13 @@ TEST(AllowedCommands, APolicyMayAllowLessAndNotMore) {
         EXPECT_EQ(error.errc(), Errc::sandbox_policy_conflict);
         EXPECT_NE(error.text().find("/usr/bin/git"), std::string::npos);
     }
+}
+
+TEST(AllowedCommands, APolicyWithAListAloneRestrictsToo) {
+    SandboxPolicy policy;
+    policy.filesystem.allow_execute = {"/usr/bin/git"};
+    EXPECT_THROW(static_cast<void>(with_allowed_commands(policy, {"/bin/ls"}, "/bin/bash")), Error);
+    EXPECT_EQ(listed(with_allowed_commands(policy, {"/usr/bin/git", "/bin/ls"}, "/bin/bash")), Paths{"/usr/bin/git"});
 }
 
 }  // namespace

