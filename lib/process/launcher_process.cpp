@@ -140,8 +140,8 @@ class Start {
         int error = sys::make_socket_pair(pair);
         if (error == 0) error = sys::open_pidfd(::getpid(), host_);
         if (error < 0)
-            throw Shortage(-error, std::string("cannot make the launcher's sockets: ") +
-                                               std::strerror(-error) + kShortageRemedy);
+            throw Shortage(-error, std::string("cannot make the launcher's sockets: ") + std::strerror(-error) +
+                                       kShortageRemedy);
         control_ = std::move(pair.first);
         helper_end_ = std::move(pair.second);
     }

@@ -37,6 +37,7 @@ TEST(RefusedCall, LooksAtTheBitsThatTheKernelLooksAt) {
     EXPECT_EQ(refusal(__NR_ioctl, 0, TIOCSTI).error, EPERM);
     EXPECT_EQ(refusal(__NR_ioctl, 0, TIOCSTI | 1ULL << 32).error, EPERM);
     EXPECT_EQ(refusal(__NR_ioctl, 0, BTRFS_IOC_SNAP_DESTROY_V2 | 7ULL << 40).error, EPERM);
+    EXPECT_EQ(refusal(__NR_ioctl, 0, _IOW(0xbc, 16, char[32])).error, EPERM);
     EXPECT_EQ(refusal(__NR_ioctl, 0, TIOCGWINSZ).error, 0);
     EXPECT_EQ(refusal(__NR_ioctl, 0, FICLONE).error, 0) << "btrfs's, for all file systems";
     EXPECT_EQ(refusal(__NR_ioctl, 0, FS_IOC_SETFLAGS).error, 0);
