@@ -9,7 +9,7 @@
 namespace sandpipe::launcher {
 namespace {
 
-class EventLoopTest : public testing::Test {
+class EventLoopTest : public ::testing::Test {
   protected:
     void SetUp() override {
         ASSERT_EQ(loop_.open(), 0);
