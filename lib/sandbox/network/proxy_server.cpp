@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "process/adopt.hpp"
 #include "process/thrown_text.hpp"
 
 namespace sandpipe {
@@ -44,8 +45,9 @@ void ProxyServer::open(unique_fd http, unique_fd socks) {
     share_.emplace(context_->limits.connections, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->look_for_room();
     });
+    for (std::size_t i = 0; i < kAcceptLoops; ++i)
+        detail::adopt_or_throw(acceptors_[i].emplace(*strand_), sockets[i], tcp::v4());
     for (std::size_t i = 0; i < kAcceptLoops; ++i) {
-        acceptors_[i].emplace(*strand_, tcp::v4(), sockets[i].release());
         const std::uint64_t id = add_task({});
         // The loop's own reference keeps the acceptor that it uses.
         asio::co_spawn(

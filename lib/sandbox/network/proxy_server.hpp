@@ -27,7 +27,7 @@ class ProxyServer : public std::enable_shared_from_this<ProxyServer> {
   public:
     ProxyServer(const asio::any_io_executor& executor, ProxyContext context);
 
-    /// Takes listening sockets over IPv4; once.
+    /// Takes listening sockets over IPv4; once. Throws detail::Shortage where epoll takes no more.
     void open(unique_fd http, unique_fd socks);
     /// A command has ended, and its connections with it; from any thread.
     void check_for_clients();
