@@ -235,6 +235,18 @@ TEST_F(ReplacedPlaces, NorAreThePrograms) {
     EXPECT_NE(open(policy).sh("id").code(), 0);
 }
 
+TEST_F(ReplacedPlaces, WhatIsGrantedInADeniedPlace) {
+    host("cd w; for d in a b c d; do mkdir $d; echo x > $d/pub; ln -s ../file $d/other; done");
+    SandboxPolicy policy = writable();
+    policy.filesystem.deny_read = {"a", "b", "c", "d"};
+    policy.filesystem.allow_read = {"a/pub", "b/pub", "c/pub", "d/pub"};
+    seal();
+    const Meanwhile other([tree = at("w/")] {
+        for (const char* name : {"a", "b", "c", "d"}) exchange(tree + name + "/pub", tree + name + "/other");
+    });
+    start_sessions(policy);
+}
+
 TEST_F(ReplacedPlaces, ALinkThatLeadsToProgramsAtTimes) {
     SandboxPolicy policy = writable();
     policy.filesystem.deny_read = {"**/.env", "a/.env"};
