@@ -18,6 +18,7 @@
 #include "launcher/directory_of.hpp"
 #include "launcher/mounts.hpp"
 #include "wire/access_rules.hpp"
+#include "wire/needed_places.hpp"
 
 namespace sandpipe::launcher {
 namespace {
@@ -37,6 +38,14 @@ bool grants_below(const AccessRules& rules, const std::string& place) {
     rules.visit_below(place,
                       [&](const AccessRule& rule) { grants = grants || rule.access == Access::allow_read; });
     return grants;
+}
+
+bool is_allowed_by_name(const AccessRules& rules, const std::string& place) {
+    bool allowed = false;
+    rules.visit_above(place, [&](const AccessRule& rule) {
+        allowed = allowed || (rule.access == Access::allow_read && rule.place == place && !rule.expanded);
+    });
+    return allowed;
 }
 
 /// Nobody gets to what has such a path: links without an end, which a command may have made, or a longer name than
@@ -140,8 +149,12 @@ int Protection::follow(const Place& link, Renewal& renewal) {
     const std::string target = resolved(link.path);
     if (target.empty() || target == "/") return 0;
     if (link.has_holes) return -ESTALE;
+    // As when the session was planned: who allows this very place means it, and a link does not take away what the
+    // session is for.
+    if (link.is_match && is_allowed_by_name(*rules_, target)) return 0;
+    const bool takes_programs = link.is_match ? wire::touches_programs(target) : wire::holds_programs(target);
+    if (takes_programs && is_granted(link.path)) return 0;
     Place place{target, Cover::mask, grants_below(*rules_, target)};
-    // As when the session was planned: a link does not take away what the session is for.
     if (holds_granted(target) && (link.is_match || !place.has_holes)) return 0;
     State state = State::missing;
     int error = look(place, state);
@@ -162,6 +175,11 @@ void Protection::check_match(const std::string& path, Renewal& renewal) {
         if (match.path.empty() || holds_granted(match.path)) return;
     }
     if (!readable || rules_->in_root(match.path)) check(match, renewal);
+}
+
+bool Protection::is_granted(const std::string& place) const {
+    return std::any_of(granted_.begin(), granted_.end(),
+                       [&](const std::string& granted) { return wire::holds(granted, place); });
 }
 
 bool Protection::holds_granted(const std::string& place) const {

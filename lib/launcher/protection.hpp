@@ -48,6 +48,7 @@ class Protection {
     [[nodiscard]] int settle(Place& place, Renewal& renewal);
     [[nodiscard]] int follow(const Place& link, Renewal& renewal);
     void check_match(const std::string& path, Renewal& renewal);
+    [[nodiscard]] bool is_granted(const std::string& place) const;
     [[nodiscard]] bool holds_granted(const std::string& place) const;
     [[nodiscard]] int look(Place& place, State& state);
     [[nodiscard]] int look_closely(Place& place, State& state);

@@ -16,11 +16,15 @@ namespace {
 /// The owner's rights, as in a mode, that an access control list sets (acl(5)): of the object, or of what the host and
 /// others will make in it.
 std::optional<std::uint32_t> owner_rights(const Call& call) {
-    if (call.attribute != "system.posix_acl_access" && call.attribute != "system.posix_acl_default") return {};
+    const bool is_default = call.attribute == "system.posix_acl_default";
+    if (call.attribute != "system.posix_acl_access" && !is_default) return {};
     posix_acl_xattr_entry entry{};
     for (std::size_t at = sizeof(posix_acl_xattr_header); at + sizeof entry <= call.value.size(); at += sizeof entry) {
         std::memcpy(&entry, call.value.data() + at, sizeof entry);
-        if (::le16toh(entry.e_tag) == ACL_USER_OBJ) return std::uint32_t{::le16toh(entry.e_perm)} << 6;
+        if (::le16toh(entry.e_tag) != ACL_USER_OBJ) continue;
+        const std::uint32_t rights = ::le16toh(entry.e_perm);
+        // A directory that its maker cannot write in is as closed to them as one that cannot be searched.
+        return is_default && !(rights & ACL_WRITE) ? 0 : rights << 6;
     }
     return {};  // none, or nothing that the kernel takes
 }

@@ -160,7 +160,7 @@ PolicyRules rules_of(const FilesystemPolicy& policy, const PathBase& base) {
     rules.allow_read_by_links(by_link, denied.deny_read);
     for (const PolicyEntry& entry : denied.deny_read) rules.deny_read(entry);
     for (const PolicyEntry& entry : denied.deny_write) rules.deny_write(entry);
-    rules.deny_mandatory(base.kernel.hidden, aliases);
+    rules.deny_mandatory(base.kernel.never_written(), aliases);
     if (restricts_execution(policy)) restrict_execution(policy, base, rules);
     show_workspace(base.workspace, rules);
     deny_globs(Access::deny_read, denied.deny_read, base, rules);

@@ -73,7 +73,9 @@ void deny_globs(Access access, const std::vector<PolicyEntry>& entries, const Pa
     for (const PolicyEntry& entry : entries)
         if (!entry.glob.empty()) globs.push_back(entry);
     GlobFinds finds = find_globs(queries_of(access, globs), rules.found.rules, base.facts, base.kernel.hidden);
+    const std::size_t before = rules.warnings.size();
     for (const GlobFind& name : finds.names) rules.deny_found(access, globs[name.query], name);
+    rules.fold_warnings(before, "names that globs match lead elsewhere, or have other names");
     const std::size_t warnings = rules.warnings.size();
     for (const GlobGap& gap : finds.gaps) rules.deny_gap(access, globs[gap.query], gap);
     rules.fold_warnings(warnings);

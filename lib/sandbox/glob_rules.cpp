@@ -3,8 +3,10 @@
 #include <system_error>
 
 #include "own_places.hpp"
+#include "planted_link.hpp"
 #include "policy_rules.hpp"
 #include "resolved_path.hpp"
+#include "wire/needed_places.hpp"
 
 namespace sandpipe {
 namespace {
@@ -64,12 +66,26 @@ void PolicyRules::deny_behind_link(Access access, const PolicyEntry& glob, const
     // It has been replaced since it was found.
     if (path.place == link && path.fact.exists())
         return deny_found(access, glob, {found_link.query, link, path.fact.kind});
-    const bool leads_astray = path.place == "/" || wire::holds_any(path.place, found.rules.writable_roots());
+    const bool takes_programs = access == Access::deny_read && wire::touches_programs(path.place) &&
+                                !written_link(path, written_).empty();
+    const bool leads_astray =
+        takes_programs || path.place == "/" || wire::holds_any(path.place, found.rules.writable_roots());
     if (leads_astray)
-        warn(link + " leads to " + path.place + ", which is granted; only the link is protected");
+        warn(link + " leads to " + path.place + (takes_programs ? ", where programs stand" : ", which is granted") +
+             "; only the link is protected");
     if (leads_astray || is_in_own_tree(path.place)) return protect_way(path, glob.rule);
+    // As for the names that it matches: who allows this very place means it.
+    if (access == Access::deny_read && is_allowed_by_name(path.place)) return protect_way(path, glob.rule);
     add(access, path, glob.rule);
     warn_of_alias(path, glob.rule);
+}
+
+bool PolicyRules::is_allowed_by_name(const std::string& place) const {
+    bool allowed = false;
+    found.rules.visit_above(place, [&](const wire::AccessRule& rule) {
+        allowed = allowed || (rule.access == Access::allow_read && rule.place == place && !rule.expanded);
+    });
+    return allowed;
 }
 
 }  // namespace sandpipe

@@ -60,6 +60,12 @@ void KernelMounts::allow_write(const std::string& place) {
     std::erase_if(read_only, [&](const std::string& mount) { return wire::holds(mount, place); });
 }
 
+std::vector<std::string> KernelMounts::never_written() const {
+    std::vector<std::string> places = hidden;
+    places.insert(places.end(), read_only.begin(), read_only.end());
+    return places;
+}
+
 KernelMounts find_kernel_mounts(const std::vector<HostMount>& mounts, const PathFacts& facts) {
     KernelMounts found;
     for (const HostMount& mount : mounts) {

@@ -19,6 +19,8 @@ struct KernelMounts {
     void allow_read(const std::string& place);
     /// Control groups that a policy grants, or some of them, may be handed on by the host.
     void allow_write(const std::string& place);
+    /// All of them: nothing in them has to be kept from being written.
+    [[nodiscard]] std::vector<std::string> never_written() const;
 };
 
 /// Those of `mounts` that are seen at their points. Sorted. A point that nobody here can reach is among them.

@@ -5,6 +5,7 @@
 #include "own_places.hpp"
 #include "planted_link.hpp"
 #include "policy_rules.hpp"
+#include "wire/needed_places.hpp"
 
 namespace sandpipe {
 namespace {
@@ -31,7 +32,9 @@ bool PolicyRules::is_void_by_link(Access access, const PolicyEntry& entry) {
     const std::string& place = entry.path.place;
     std::string link;
     if (place == "/" || is_in_own_tree(place)) link = planted_link(entry.path, written_);
-    if (entry.glob.empty() && takes_away_written(access, place)) link = written_link(entry.path, written_);
+    const bool takes_away = takes_away_written(access, place) ||
+                            (access == Access::deny_read && wire::holds_programs(place));
+    if (entry.glob.empty() && takes_away) link = written_link(entry.path, written_);
     if (link.empty()) return false;
     warn(entry.where + ": " + quoted(entry.absolute) + " leads to " + place + " by the link " + link +
          ", which a command may have made; only the link is protected");

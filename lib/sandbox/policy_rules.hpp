@@ -97,6 +97,7 @@ class PolicyRules {
     [[nodiscard]] bool takes_away_written(wire::Access access, const std::string& place) const;
     [[nodiscard]] bool can_be_masked(const std::string& directory) const;
     void deny_behind_link(wire::Access access, const PolicyEntry& glob, const GlobFind& found_link);
+    [[nodiscard]] bool is_allowed_by_name(const std::string& place) const;
     void grant_devices_in(const PolicyEntry& entry);
     void allow_missing(const PolicyEntry& entry);
     void deny(wire::Access access, const PolicyEntry& entry);

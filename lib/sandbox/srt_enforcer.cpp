@@ -89,10 +89,12 @@ struct Foundation {
     CellStart start;
 };
 
-/// What another program replaces meanwhile is looked at anew, some times.
+/// What another program replaces meanwhile is looked at anew, some times and some seconds: who exchanges a granted place
+/// for ever wins each try by chance.
 awaitable<Foundation> lay_foundation(std::shared_ptr<detail::RuntimeCore> core, SrtEnforcerOptions options,
                                      std::shared_ptr<const CompiledPolicy> wider, std::chrono::nanoseconds limit) {
-    constexpr int kMostTries = 8;
+    constexpr int kFewestTries = 8;
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(3);
     const std::function<CompiledPolicy()> work = [options, wider, home = home_of(*core)] {
         return lay_groundwork(options, home, wider.get());
     };
@@ -105,7 +107,7 @@ awaitable<Foundation> lay_foundation(std::shared_ptr<detail::RuntimeCore> core, 
             made.start = co_await start_cell(core, made.compiled.plan, limit);
             co_return made;
         } catch (const PlaceChanged&) {
-            if (tries == kMostTries) throw;
+            if (tries >= kFewestTries && std::chrono::steady_clock::now() >= until) throw;
         }
     }
 }

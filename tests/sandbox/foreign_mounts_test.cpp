@@ -53,6 +53,7 @@ TEST_F(ForeignMounts, TheKernelIsHiddenWhereverItIsMounted) {
                "  except OSError as e: pass\n");
     write_file(at("disabled"), R"({"filesystem": {"disabled": true}})");
     write_file(at("named"), R"({"filesystem": {"allowWrite": ["."], "allowRead": ["../o/proc"]}})");
+    write_file(at("in-root"), R"({"filesystem": {"allowWrite": ["."], "allowRead": ["ch/proc"]}})");
     // An ordinary user may mount proc for processes of his own only, and sysfs not at all.
     const std::string mounts = is_root()
                                    ? "mount -t proc proc w/ch/proc; mount --bind /sys w/ch/sys; mount -t proc proc o/proc\n"
@@ -63,8 +64,11 @@ TEST_F(ForeignMounts, TheKernelIsHiddenWhereverItIsMounted) {
                  run("--settings disabled -- /usr/bin/python3 -I -S open.py >> seen\n") +
                  run("--settings disabled -- /usr/bin/python3 -I -S settings.py >> seen\n") +
                  run("--settings disabled -c 'cat /sys/kernel/profiling > /dev/null; echo x > new; rm new' >> seen\n") +
-                 run("--settings named -c 'cat ../o/proc/version > /dev/null && echo shown' > named.seen\n"));
-    host("test $(grep -c . outside) -ge 7; cmp seen /dev/null; grep -qx shown named.seen");
+                 run("--settings named -c 'cat ../o/proc/version > /dev/null && echo shown' > named.seen\n") +
+                 // What is shown in a root is read-only, so nobody looks for names in it.
+                 test_program("sandpipe") + " run --workspace w --settings in-root"
+                 " -c 'cat ch/proc/version > /dev/null && echo shown' >> named.seen 2> warnings\n");
+    host("test $(grep -c . outside) -ge 7; cmp seen /dev/null; test $(grep -cx shown named.seen) -eq 2; cmp warnings /dev/null");
 }
 
 // By the other path of a root, or of a repository in it, what must not come there would come.

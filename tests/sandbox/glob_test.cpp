@@ -148,6 +148,14 @@ TEST_F(Globs, ALinkOfThatNameProtectsWhatItLeadsTo) {
     expect_acts(session, "EACCES|EBUSY|EROFS", at("w"), {"unlink @/x.pem", "rename @/two @/x.pem"});
 }
 
+TEST_F(Globs, AnAllowThatNamesWhatAMatchedLinkLeadsToLiftsIt) {
+    host("ln -s ../o/dir w/l.key; ln -s ../o/file w/m.key");
+    Session session = open(policy({"*.key"}, {}, {"../o/dir"}));
+    EXPECT_EQ(session.sh("cat l.key/inner; cat ../o/dir/inner; cat m.key; cat ../o/file").out,
+              "content of /dir/inner\ncontent of /dir/inner\n");
+    EXPECT_NE(session.sh("rm l.key").code(), 0);
+}
+
 TEST_F(Globs, GrantsAreAboutWhatExists) {
     host("mkdir w/build-1 w/build-2 w/other 'w/[WIP]'; touch w/note-1");
     Session session = open(writable({"build-*", "note-?", "[WIP]"}));

@@ -219,5 +219,42 @@ TEST_F(ReplacedPlaces, WhatADenyingLinkLeadsToIsNotTakenFromTheSession) {
     EXPECT_EQ(open(policy).sh("cat file; cat ../o/file").out, "content of /file\n");
 }
 
+TEST_F(ReplacedPlaces, NorAreThePrograms) {
+    host("cd w; mkdir a b; ln -s /usr a/.env; ln -s /bin/sh b/.env; ln -s ../../o/file dir/.env; ln -s /usr/lib libs");
+    SandboxPolicy policy = writable();
+    policy.filesystem.deny_read = {"**/.env", "libs"};
+    Session session = open(policy);
+    EXPECT_EQ(session.sh("cat file; cat ../o/file; rm a/.env b/.env libs").out, "content of /file\n");
+    EXPECT_TRUE(fs::is_symlink(at("w/a/.env")) && fs::is_symlink(at("w/b/.env")) && fs::is_symlink(at("w/libs")));
+    EXPECT_EQ(session.warnings().size(), 3U);
+    session.close();
+    host("cd w; for i in $(seq 30); do mkdir l$i; ln -s /usr l$i/.env; done");
+    EXPECT_EQ(open(policy).warnings().size(), 12U);
+    // Meant by name.
+    policy.filesystem.deny_read = {"/usr/bin/id"};
+    EXPECT_NE(open(policy).sh("id").code(), 0);
+}
+
+TEST_F(ReplacedPlaces, WhatIsGrantedInADeniedPlace) {
+    host("cd w; for d in a b c d; do mkdir $d; echo x > $d/pub; ln -s ../file $d/other; done");
+    SandboxPolicy policy = writable();
+    policy.filesystem.deny_read = {"a", "b", "c", "d"};
+    policy.filesystem.allow_read = {"a/pub", "b/pub", "c/pub", "d/pub"};
+    seal();
+    const Meanwhile other([tree = at("w/")] {
+        for (const char* name : {"a", "b", "c", "d"}) exchange(tree + name + "/pub", tree + name + "/other");
+    });
+    start_sessions(policy);
+}
+
+TEST_F(ReplacedPlaces, ALinkThatLeadsToProgramsAtTimes) {
+    SandboxPolicy policy = writable();
+    policy.filesystem.deny_read = {"**/.env", "a/.env"};
+    const std::function<void()> exchange_all = by_exchange("/usr");
+    seal();
+    const Meanwhile other(exchange_all);
+    start_sessions(policy);
+}
+
 }  // namespace
 }  // namespace sandpipe::testing
