@@ -8,8 +8,8 @@
 
 namespace sandpipe::detail {
 
-/// Gives a descriptor to an I/O object of Asio. On an error (epoll_ctl(2): ENOSPC, ENOMEM) the caller still has it, unlike
-/// with the constructor that takes it, which throws and leaves it to nobody.
+/// Gives a descriptor to an I/O object of Asio. On an error (epoll_ctl(2): ENOSPC, ENOMEM) the caller still has it,
+/// unlike with the constructor that takes it, which throws and leaves it to nobody.
 template <typename Object>
 [[nodiscard]] std::error_code adopt(Object& object, unique_fd& fd) {
     std::error_code error;
