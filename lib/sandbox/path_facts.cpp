@@ -1,6 +1,5 @@
 #include "path_facts.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,9 +9,10 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <memory>
 #include <string_view>
 #include <system_error>
+
+#include "sys/directory.hpp"
 
 namespace sandpipe {
 namespace {
@@ -48,10 +48,6 @@ PathKind kind_of(mode_t mode) {
 PathKind kind_of_entry(unsigned char type) {
     return type == DT_UNKNOWN ? PathKind::missing : kind_of(static_cast<mode_t>(DTTOIF(type)));
 }
-
-struct CloseDirectory {
-    void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
 
 }  // namespace
 
@@ -104,7 +100,7 @@ std::string HostPathFacts::mount_table() const {
 
 DirectoryListing HostPathFacts::list(const std::string& path) const {
     DirectoryListing listing;
-    const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(path.c_str()));
+    const sys::Directory directory(::opendir(path.c_str()));
     if (!directory) return {{}, errno};
     errno = 0;
     while (const dirent* entry = ::readdir(directory.get())) {
