@@ -16,6 +16,7 @@
 #include <mutex>
 #include <vector>
 
+#include "process/helper_end.hpp"
 #include "sys/close_range.hpp"
 #include "sys/descriptors.hpp"
 #include "sys/raw_syscall.hpp"
@@ -185,7 +186,15 @@ class Start {
         script.image = image;
         script.without = without_.empty() ? nullptr : without_.c_str();
         script.close_by_call = limits_.close_range;
-        return run_image(script, process_.pidfd, process_.pid);
+        const int error = run_image(script, process_.pidfd, process_.pid);
+        if (error != 0) bury();
+        return error;
+    }
+    /// What could not become the helper has ended, and is a child of a host that adopts orphans.
+    void bury() {
+        std::vector<unique_fd> failed;
+        if (process_.pidfd) failed.push_back(std::move(process_.pidfd));
+        const EndingHelpers ending(std::move(failed));
     }
 
     bool note(std::string what, int error) {
