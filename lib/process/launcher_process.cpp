@@ -3,6 +3,7 @@
 #include <sandpipe/error.hpp>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -190,10 +191,15 @@ class Start {
         if (error != 0) bury();
         return error;
     }
-    /// What could not become the helper has ended, and is a child of a host that adopts orphans.
+    /// What could not become the helper is on its way out, and a child of a host that adopts orphans.
     void bury() {
+        constexpr int kMostMilliseconds = 1000;
         std::vector<unique_fd> failed;
         if (process_.pidfd) failed.push_back(std::move(process_.pidfd));
+        for (const unique_fd& pidfd : failed) {
+            pollfd ended{pidfd.get(), POLLIN, 0};
+            ::poll(&ended, 1, kMostMilliseconds);  // if it takes longer, another helper's end reaps it
+        }
         const EndingHelpers ending(std::move(failed));
     }
 
