@@ -1,25 +1,20 @@
 #include "launcher/deep_place.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sandpipe/unique_fd.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <memory>
 #include <string_view>
 
 #include "launcher/supervised_place.hpp"
+#include "sys/directory.hpp"
 
 namespace sandpipe::launcher {
 namespace {
 
 // Each is an entry that is looked at, or a directory that is opened.
 constexpr int kMostSteps = 20'000;
-
-struct CloseDirectory {
-    void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
 
 class Climb {
   public:
@@ -45,7 +40,7 @@ class Climb {
     std::string name_in(int above, int directory) {
         struct stat wanted {};
         const int fd = ::openat(above, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        const std::unique_ptr<DIR, CloseDirectory> entries(fd < 0 ? nullptr : ::fdopendir(fd));
+        const sys::Directory entries(fd < 0 ? nullptr : ::fdopendir(fd));
         if (fd >= 0 && !entries) ::close(fd);
         if (!entries || ::fstat(directory, &wanted) < 0) return {};
         while (const dirent* entry = ::readdir(entries.get())) {

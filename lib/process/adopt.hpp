@@ -8,8 +8,8 @@
 
 namespace sandpipe::detail {
 
-/// Gives a descriptor to an I/O object of Asio. On an error (epoll_ctl(2): ENOSPC, ENOMEM) the caller still has it, unlike
-/// with the constructor that takes it, which throws and leaves it to nobody. Sockets need their protocol, too.
+/// Gives a descriptor to an I/O object of Asio. On an error (epoll_ctl(2): ENOSPC, ENOMEM) the caller still has it,
+/// unlike with the constructor that takes it, which throws and leaves it to nobody. Sockets need their protocol, too.
 template <typename Object, typename... Protocol>
 [[nodiscard]] std::error_code adopt(Object& object, unique_fd& fd, const Protocol&... protocol) {
     std::error_code error;

@@ -21,13 +21,14 @@ namespace {
 
 constexpr std::size_t kMarkerBytes = 6;
 
-/// Absolute, because the launcher has a cwd of its own. In a session the workspace is the base.
+/// Absolute, because the launcher has a cwd of its own. In a session the workspace is the base. As it is written, for
+/// what ".." after a link means is the kernel's to say.
 std::string absolute_cwd(const std::string& cwd, const Session* session) {
-    if (session) return (std::filesystem::path(session->workspace()) / cwd).lexically_normal().string();
     std::error_code error;
-    std::filesystem::path base = std::filesystem::current_path(error);
+    namespace fs = std::filesystem;
+    fs::path base = session ? fs::path(session->workspace()) : fs::current_path(error);
     // The host's own is gone: its name in /proc says so, and entering it fails, which is data.
-    if (error) base = std::filesystem::read_symlink("/proc/self/cwd", error);
+    if (error) base = fs::read_symlink("/proc/self/cwd", error);
     return cwd.empty() ? base.string() : (base / cwd).string();
 }
 

@@ -3,6 +3,7 @@
 #include <sandpipe/error.hpp>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -16,6 +17,7 @@
 #include <mutex>
 #include <vector>
 
+#include "process/helper_end.hpp"
 #include "sys/close_range.hpp"
 #include "sys/descriptors.hpp"
 #include "sys/raw_syscall.hpp"
@@ -185,7 +187,20 @@ class Start {
         script.image = image;
         script.without = without_.empty() ? nullptr : without_.c_str();
         script.close_by_call = limits_.close_range;
-        return run_image(script, process_.pidfd, process_.pid);
+        const int error = run_image(script, process_.pidfd, process_.pid);
+        if (error != 0) bury();
+        return error;
+    }
+    /// What could not become the helper is on its way out, and a child of a host that adopts orphans.
+    void bury() {
+        constexpr int kMostMilliseconds = 1000;
+        std::vector<unique_fd> failed;
+        if (process_.pidfd) failed.push_back(std::move(process_.pidfd));
+        for (const unique_fd& pidfd : failed) {
+            pollfd ended{pidfd.get(), POLLIN, 0};
+            ::poll(&ended, 1, kMostMilliseconds);  // if it takes longer, another helper's end reaps it
+        }
+        const EndingHelpers ending(std::move(failed));
     }
 
     bool note(std::string what, int error) {

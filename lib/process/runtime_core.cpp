@@ -37,8 +37,8 @@ wire::FeatureLimits feature_limits() {
     return limits;
 }
 
-/// Asio makes its reactor for the first object that needs one. Without a descriptor for it that throws here, and not in a
-/// handler, where nobody could catch it.
+/// Asio makes its reactor for the first object that needs one. Without a descriptor for it that throws here, and not in
+/// a handler, where nobody could catch it.
 void make_reactor(const asio::any_io_executor& executor) {
     try {
         const asio::steady_timer first(executor);

@@ -1,8 +1,6 @@
 #include "path_facts.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <sandpipe/error.hpp>
@@ -11,11 +9,11 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <memory>
 #include <string_view>
 #include <system_error>
 
-#include "sys/raw_syscall.hpp"
+#include "sys/directory.hpp"
+#include "sys/open_without_links.hpp"
 
 namespace sandpipe {
 namespace {
@@ -52,22 +50,15 @@ PathKind kind_of_entry(unsigned char type) {
     return type == DT_UNKNOWN ? PathKind::missing : kind_of(static_cast<mode_t>(DTTOIF(type)));
 }
 
-struct CloseDirectory {
-    void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
-
 /// ENOTDIR where a link has come in its place, or on the way: it would lead a search to anywhere.
-DIR* open_directory(const std::string& path) {
-    open_how how{};
-    how.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    how.resolve = RESOLVE_NO_SYMLINKS;
-    const long opened = sys::raw_syscall(SYS_openat2, AT_FDCWD, sys::word(path.c_str()), sys::word(&how), sizeof how);
-    if (opened < 0) {
-        errno = opened == -ELOOP ? ENOTDIR : static_cast<int>(-opened);
+sys::Directory open_directory(const std::string& path) {
+    unique_fd fd;
+    if (const int error = sys::open_without_links(path.c_str(), O_RDONLY | O_DIRECTORY, 0, fd); error < 0) {
+        errno = error == -ELOOP ? ENOTDIR : -error;
         return nullptr;
     }
-    DIR* directory = ::fdopendir(static_cast<int>(opened));
-    if (!directory) ::close(static_cast<int>(opened));
+    sys::Directory directory(::fdopendir(fd.get()));
+    if (directory) static_cast<void>(fd.release());
     return directory;
 }
 
@@ -122,7 +113,7 @@ std::string HostPathFacts::mount_table() const {
 
 DirectoryListing HostPathFacts::list(const std::string& path) const {
     DirectoryListing listing;
-    const std::unique_ptr<DIR, CloseDirectory> directory(open_directory(path));
+    const sys::Directory directory = open_directory(path);
     if (!directory) return {{}, errno};
     errno = 0;
     while (const dirent* entry = ::readdir(directory.get())) {

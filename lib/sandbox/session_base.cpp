@@ -17,7 +17,8 @@ std::string find_workspace(const std::string& asked) {
     std::error_code error;
     const fs::path here = asked.starts_with('/') ? fs::path() : fs::current_path(error);
     const fs::path path = here / asked;
-    const bool is_directory = !error && fs::is_directory(fs::canonical(path, error), error);
+    const fs::path real = error ? fs::path() : fs::canonical(path, error);
+    const bool is_directory = !error && fs::is_directory(real, error);
     const std::string shown = asked.empty() ? "." : asked;
     if (error)
         throw Error(Errc::invalid_sandbox_config, "the workspace \"" + shown + "\" cannot be used: " + error.message() +

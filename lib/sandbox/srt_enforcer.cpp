@@ -73,9 +73,10 @@ CompiledPolicy lay_groundwork(const SrtEnforcerOptions& options, const std::stri
     return compiled;
 }
 
-/// As a Runtime's sessions all have it, whatever the host does to its variables meanwhile.
-std::string home_of(const detail::RuntimeCore& runtime) {
-    return find_home(detail::find_variable(runtime.environment(), "HOME"));
+/// As a Runtime's sessions all have it, whatever the host does to its variables meanwhile. May ask the user database,
+/// which may be far away.
+std::string home_in(const std::vector<std::string>& environment) {
+    return find_home(detail::find_variable(environment, "HOME"));
 }
 
 /// Where a narrower session comes from.
@@ -95,8 +96,8 @@ awaitable<Foundation> lay_foundation(std::shared_ptr<detail::RuntimeCore> core, 
                                      std::shared_ptr<const CompiledPolicy> wider, std::chrono::nanoseconds limit) {
     constexpr int kFewestTries = 8;
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(3);
-    const std::function<CompiledPolicy()> work = [options, wider, home = home_of(*core)] {
-        return lay_groundwork(options, home, wider.get());
+    const std::function<CompiledPolicy()> work = [options, wider, environment = core->environment()] {
+        return lay_groundwork(options, home_in(environment), wider.get());
     };
     for (int tries = 1;; ++tries) {
         Foundation made;
@@ -196,8 +197,9 @@ class SrtEnforcer final : public SandboxEnforcer {
                                                                       std::shared_ptr<const CompiledPolicy> compiled,
                                                                       SandboxPolicy asked, ProxySettings proxies) {
         SrtEnforcerOptions narrower = wide;
-        std::function<SandboxPolicy()> narrow = [wide, compiled, asked = std::move(asked), home = home_of(*runtime)] {
-            const WideSession session{wide.policy, *compiled, home, wide.bin_shell};
+        std::function<SandboxPolicy()> narrow = [wide, compiled, asked = std::move(asked),
+                                                 environment = runtime->environment()] {
+            const WideSession session{wide.policy, *compiled, home_in(environment), wide.bin_shell};
             return narrow_policy(session, asked);
         };
         narrower.policy =

@@ -1,6 +1,5 @@
 #include "remove_tree.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>  // NOLINT: renameat is no C++
 #include <sys/stat.h>
@@ -9,12 +8,12 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "sys/descriptors.hpp"
+#include "sys/directory.hpp"
 
 namespace sandpipe::tool {
 namespace {
@@ -38,7 +37,7 @@ int open_directory(int parent, const std::string& name, unique_fd& directory) {
 int names_in(const unique_fd& directory, std::vector<std::string>& names) {
     unique_fd own;
     if (const int error = sys::duplicate(directory.get(), own); error < 0) return error;
-    const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(own.get()), &::closedir);
+    const sys::Directory stream(::fdopendir(own.get()));
     if (!stream) return failed();
     static_cast<void>(own.release());
     ::rewinddir(stream.get());

@@ -31,6 +31,23 @@ void close(Host& host) {
     host.io.run();
 }
 
+void fail_to_start_a_helper() {
+    asio::io_context io;
+    RuntimeOptions options;
+    options.launcher_path = "/etc/passwd";
+    Runtime runtime(io.get_executor(), options);
+    bool not_started = false;
+    asio::co_spawn(io, local_executor(runtime)->exec(command("true")),
+                   [&](const std::exception_ptr&, const BinaryExecResult& result) {
+                       not_started = std::holds_alternative<NotStarted>(result.status);
+                   });
+    io.run();
+    check(not_started, "no helper can be made of a text");
+    asio::co_spawn(io, runtime.close(), [](std::exception_ptr error) { check(!error, "close"); });
+    io.restart();
+    io.run();
+}
+
 int main(int argc, char** argv) {
     const bool subreaper = argc > 1 && std::string_view(argv[1]) == "subreaper";
     check(subreaper ? ::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 : ::getpid() == 1, "this is no such process");
@@ -40,6 +57,8 @@ int main(int argc, char** argv) {
         close(closed);
         check(!has_children(), "a child is left after close()");
     }
+    fail_to_start_a_helper();
+    check(!has_children(), "a helper that could not be executed is left");
     {
         Host dropped;
         run_commands(dropped);

@@ -91,6 +91,14 @@ TEST_F(Surroundings, TheCwdIsTheWorkspaceAndCanBeAnyVisiblePlace) {
     EXPECT_EQ(session.run(session.shell("pwd -P").cwd("/usr/share")).out, "/usr/share\n");
 }
 
+TEST_F(Surroundings, LinksInTheCwdAreFollowedAsTheyComeAsForPlainCommands) {
+    host("mkdir -p w/one/two && ln -s one/two w/way");
+    Session session = open();
+    for (const char* cwd : {"way/..", "./one", "one//"})
+        EXPECT_EQ(session.run(session.shell("pwd -P").cwd(cwd)).out, at("w/one") + "\n") << cwd;
+    EXPECT_EQ(session.run(session.shell("pwd -P").cwd(".")).out, at("w") + "\n");
+}
+
 TEST_F(Surroundings, ExitStatusesComeThrough) {
     Session session = open();
     EXPECT_EQ(session.sh("exit 42").code(), 42);
