@@ -216,8 +216,8 @@ Options parse_explain(Split parts) {
         "  sandpipe explain [OPTIONS] read|write|exec|connect TARGET...",
         "sandpipe explain"};
     ExplainOptions explain;
-    std::vector<std::string> words;
-    app.add_option("words", words)->group("");
+    // No option of CLI11's, which would take apart a word in brackets: [::1], or a glob.
+    app.allow_extras();
     add_policy_options(app, explain.policy);
     add_flag(app, "--json", explain.json, "Answers as JSON, one object a line");
     try {
@@ -226,6 +226,7 @@ Options parse_explain(Split parts) {
         return ShowText{app.help()};
     }
     check_not_empty(app);
+    std::vector<std::string> words = app.remaining();
     words.insert(words.end(), parts.argv.begin(), parts.argv.end());
     if (words.empty()) refuse("explain needs an act: read, write, exec or connect");
     explain.act = words.front();

@@ -94,9 +94,14 @@ bool same_place(int one, int other) {
            first.stx_mnt_id == second.stx_mnt_id;
 }
 
+constexpr std::uint16_t kNameServer = 53;
+
+/// Loopback is the session's own, but for name servers: where /etc/resolv.conf names one of the host's there (127.0.0.53),
+/// nobody can take its place inside, because the port is privileged.
+bool leads_nowhere(const InetPeer& peer) { return !peer.within || peer.port == kNameServer; }
+
 /// What to do instead, for whoever reads it: an address of a name server says nothing.
 std::string reason_without_route(std::uint16_t port, bool has_proxies) {
-    constexpr std::uint16_t kNameServer = 53;
     std::string reason = "no route leaves the session's network";
     if (port == kNameServer) reason += ", nor are names looked up in it";
     if (has_proxies) reason += "; use the proxies that HTTP_PROXY and ALL_PROXY name";
@@ -178,7 +183,7 @@ SocketAnswer SocketSupervisor::judge_inet(const SocketAddress& address) const {
     answer.kind = DenialKind::connect;
     answer.host = std::move(peer.host);
     answer.port = peer.port;
-    if (plan_.own_network && !peer.within)
+    if (plan_.own_network && leads_nowhere(peer))
         answer.judgement = {Decision::deny, ENETUNREACH, reason_without_route(answer.port, !plan_.proxy_ports.empty())};
     return answer;
 }

@@ -47,13 +47,17 @@ class ReadyWait final : public TimedWait<bool> {
     asio::posix::stream_descriptor fd_;
 };
 
+/// No coroutine: its frame would keep the wait, which keeps the frame.
+awaitable<std::optional<bool>> begin(const asio::any_io_executor& executor, unique_fd fd,
+                                     std::function<bool(int)> reached, std::chrono::nanoseconds limit) {
+    return TimedWait<bool>::run(std::make_shared<ReadyWait>(executor, std::move(fd), std::move(reached)), limit);
+}
+
 }  // namespace
 
 awaitable<bool> wait_until_ready(asio::any_io_executor executor, unique_fd fd, std::function<bool(int)> reached,
                                  std::chrono::nanoseconds limit) {
-    const std::shared_ptr<TimedWait<bool>> wait =
-        std::make_shared<ReadyWait>(executor, std::move(fd), std::move(reached));
-    const std::optional<bool> in_time = co_await TimedWait<bool>::run(wait, limit);
+    const std::optional<bool> in_time = co_await begin(executor, std::move(fd), std::move(reached), limit);
     co_return in_time.has_value();
 }
 

@@ -55,6 +55,12 @@ class AnswerWait final : public detail::TimedWait<Answer> {
     const std::shared_ptr<PacketChannel> channel_;
 };
 
+/// No coroutine: its frame would keep the wait, which keeps the frame.
+awaitable<std::optional<Answer>> await_answer(const asio::any_io_executor& executor,
+                                              std::shared_ptr<PacketChannel> channel, std::chrono::nanoseconds limit) {
+    return AnswerWait::run(std::make_shared<AnswerWait>(executor, std::move(channel)), limit);
+}
+
 wire::EnforcementFacts facts_from(const std::optional<Answer>& in_time, bool weaker) {
     if (!in_time)
         throw Error(Errc::sandbox_failed,
@@ -97,9 +103,7 @@ awaitable<CellStart> start_cell(std::shared_ptr<detail::RuntimeCore> runtime, co
     const detail::LauncherHandle launcher = runtime->launcher();
     launcher.control->send(wire::encode(request), std::move(fds));
     start.launcher = launcher.pid;
-    const std::shared_ptr<detail::TimedWait<Answer>> wait =
-        std::make_shared<AnswerWait>(runtime->executor(), start.channel);
-    std::optional<Answer> answer = co_await AnswerWait::run(wait, limit);
+    std::optional<Answer> answer = co_await await_answer(runtime->executor(), start.channel, limit);
     start.facts = facts_from(answer, plan.allow_weaker);
     start.listeners = std::move((*answer)->fds);
     if (start.listeners.size() != plan.proxy_ports.size())

@@ -183,6 +183,26 @@ TEST_F(DenialKinds, ConnectionsThatLeadNowhere) {
               Lines{});
 }
 
+/// Also where the host's /etc/resolv.conf names a server on its own loopback: nobody can listen there inside.
+TEST_F(DenialKinds, NameServersLeadNowhere) {
+    Session session = open();
+    const Ran ran = session.python(R"(
+import errno,socket
+def name(f,*a):
+  try: return errno.errorcode.get(f(*a),'ok')
+  except OSError as e: return errno.errorcode[e.errno]
+def udp(f=socket.AF_INET): return socket.socket(f,socket.SOCK_DGRAM)
+six=socket.AF_INET6
+print(name(udp().connect_ex,('127.0.0.53',53)),name(udp().sendto,b'x',('127.0.0.1',53)),name(udp(six).sendto,b'x',('::1',53)),
+      name(socket.socket(six).connect_ex,('::1',53)),name(socket.socket().connect_ex,('0.0.0.0',53)))
+print(name(udp().connect_ex,('127.0.0.53',54)),name(udp(six).connect_ex,('::1',5353)),name(udp().bind,('127.0.0.53',53)))
+)");
+    EXPECT_EQ(ran.out, "ENETUNREACH ENETUNREACH ENETUNREACH ENETUNREACH ENETUNREACH\nok ok EACCES\n") << ran.err;
+    ASSERT_EQ(kinds(ran), (Lines{"connect", "connect", "connect", "connect", "connect"}));
+    EXPECT_EQ(ran.result.denials[0].host, "127.0.0.53");
+    EXPECT_NE(ran.result.denials[0].rule.find("nor are names looked up in it"), std::string::npos);
+}
+
 constexpr const char* kSendMessages = R"(
 import ctypes,errno,os,socket,struct
 libc=ctypes.CDLL(None,use_errno=True)

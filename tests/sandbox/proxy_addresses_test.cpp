@@ -105,6 +105,23 @@ TEST_F(ProxyAddresses, ThereIsOneLookupAndItsAddressIsDialled) {
     EXPECT_EQ(ran.result.denials.size(), static_cast<std::size_t>(count / 2));
 }
 
+TEST_F(ProxyAddresses, Ipv6ByEachProtocol) {
+    const TestServer server("http6", "origin");
+    names().add("six.test", {"::1"});
+    Session session = open_domains({"six.test", "[::1]" + server.at()});
+    const Ran ran = talk(session, "p=" + std::to_string(server.port()) + R"(
+print(get(f'http://[::1]:{p}/a').split('\r\n\r\n')[1],end='')
+print(get(f'http://six.test:{p}/b').split('\r\n\r\n')[1],end='')
+for s,code in tunnel(f'[::1]:{p}'),tunnel(f'[0:0::1]:{p}'),socks('::1',p),socks('six.test',p):
+  s.sendall(b'GET /x HTTP/1.1\r\nHost: y\r\nConnection: close\r\n\r\n'); print(code,read(s).split(b'\r\n\r\n')[1])
+print(tunnel('[::1]:9')[1],tunnel(f'[::2]:{p}')[1],socks('::2',p)[1])
+)");
+    EXPECT_EQ(ran.out, "origin GET /a [::1]" + server.at() + "\norigin GET /b six.test" + server.at() +
+                           "\n200 b'origin GET /x y\\n'\n200 b'origin GET /x y\\n'\n0 b'origin GET /x y\\n'\n"
+                           "0 b'origin GET /x y\\n'\n403 403 2\n")
+        << ran.err;
+}
+
 TEST_F(ProxyAddresses, FurtherAddressesAreTriedInTurn) {
     const TestServer server("http", "second");
     names().add("many.test", {"169.254.169.254", "127.0.0.9", "127.0.0.1"});

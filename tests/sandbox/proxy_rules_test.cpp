@@ -3,7 +3,13 @@
 
 #include <nlohmann/json.hpp>
 #include <sandpipe/explain.hpp>
+#include <sandpipe/unique_fd.hpp>
 
+#include <sys/socket.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <vector>
 
@@ -30,6 +36,35 @@ for s,code in tunnel(f'ok.test:{p}'),socks('ok.test',p),socks('127.0.0.1',p):
     EXPECT_EQ(ran.out, "origin GET /plain ok.test" + server.at() +
                            "\n200 b'origin GET /x y\\n'\n0 b'origin GET /x y\\n'\n0 b'origin GET /x y\\n'\n");
     EXPECT_THAT(refused(ran), IsEmpty()) << ran.err;
+}
+
+/// Listening sockets of this process that the host's network has.
+std::size_t open_ports() {
+    std::size_t count = 0;
+    for (const char* table : {"/proc/self/net/tcp", "/proc/self/net/tcp6"}) {
+        std::ifstream lines(table);
+        for (std::string line; std::getline(lines, line);) {
+            std::istringstream fields(line);
+            std::vector<std::string> words{std::istream_iterator<std::string>(fields), {}};
+            if (words.size() < 10 || words[3] != "0A") continue;
+            for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+                std::error_code gone;
+                if (std::filesystem::read_symlink(entry, gone) == "socket:[" + words[9] + "]") ++count;
+            }
+        }
+    }
+    return count;
+}
+
+TEST_F(ProxyRules, NothingElseRunsInsideAndNoPortIsOpenOutside) {
+    Session session = open_domains({"ok.test"});
+    EXPECT_EQ(open_ports(), 0U);
+    const Ran ran = talk(session, "import os\nprint(tunnel('bad.test:1')[1],[p for p in os.listdir('/proc') if "
+                                  "p.isdigit() and p not in ('1',str(os.getpid()))])");
+    EXPECT_EQ(ran.out, "403 []\n") << ran.err;
+    const unique_fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::listen(listener.get(), 1), 0);
+    EXPECT_EQ(open_ports(), 1U) << "the control";
 }
 
 TEST_F(ProxyRules, RefusedByEachProtocol) {
@@ -233,10 +268,16 @@ TEST_F(ProxyRules, NothingLeadsAroundTheProxies) {
         "try: socket.getaddrinfo('ok.test',80)\n"
         "except socket.gaierror as e: print('no name')\n");
     EXPECT_EQ(ran.out, "101 101 101 101\nno name\n") << ran.err;
-    ASSERT_GE(ran.result.denials.size(), 4U) << "and what asked a name server of this machine's";
-    for (const Denial& denial : ran.result.denials) EXPECT_EQ(denial.kind, DenialKind::connect);
-    EXPECT_EQ(ran.result.denials[2].host, "8.8.8.8");
-    EXPECT_EQ(ran.result.denials[2].port, 53);
+    std::vector<std::string> each;
+    for (const Denial& denial : ran.result.denials) {
+        EXPECT_EQ(denial.kind, DenialKind::connect);
+        each.push_back(denial.host + ":" + std::to_string(denial.port));
+    }
+    ASSERT_GE(each.size(), 4U);
+    EXPECT_THAT((std::vector<std::string>{each.begin(), each.begin() + 4}),
+                ElementsAre("192.0.2.1:443", "2001:db8::1:443", "8.8.8.8:53", "169.254.169.254:80"));
+    // The rest asked a name server of this machine's.
+    for (std::size_t i = 4; i < each.size(); ++i) EXPECT_THAT(each[i], ::testing::EndsWith(":53"));
     EXPECT_THAT(ran.result.denials[0].rule, HasSubstr("use the proxies that HTTP_PROXY"));
     EXPECT_EQ(names().lookups("ok.test"), 0);
     EXPECT_NE(session.sh("curl --noproxy '*' -sS --max-time 5 http://192.0.2.1/").code(), 0);

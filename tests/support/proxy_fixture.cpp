@@ -79,6 +79,14 @@ Session ProxyTest::open_domains(std::vector<std::string> allowed, std::vector<st
     return open(policy_, settings);
 }
 
+SrtEnforcerOptions ProxyTest::options_for(std::vector<std::string> domains) const {
+    SrtEnforcerOptions options;
+    options.policy = writable();
+    options.policy.network.allowed_domains = std::move(domains);
+    options.workspace = at("w");
+    return options;
+}
+
 BinaryInvocation ProxyTest::client(const std::string& lines) { return Session::python_command(kClient + lines); }
 
 std::vector<std::string> ProxyTest::refused(const Ran& ran) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <sandpipe/srt_enforcer.hpp>
+
 #include "sandbox/cell_session.hpp"
 #include "support/sandbox_fixture.hpp"
 #include "support/test_server.hpp"
@@ -33,6 +35,9 @@ class TableResolver final : public Resolver {
 class ProxyTest : public SandboxTest {
   protected:
     Session open_domains(std::vector<std::string> allowed, std::vector<std::string> denied = {});
+
+    /// For a Runtime of the test's own.
+    [[nodiscard]] SrtEnforcerOptions options_for(std::vector<std::string> domains) const;
 
     [[nodiscard]] TableResolver& names() { return *resolver_; }
     [[nodiscard]] ProxyLimits& limits() { return limits_; }

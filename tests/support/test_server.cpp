@@ -82,7 +82,8 @@ class Program(socketserver.BaseRequestHandler):
 class Files(http.server.SimpleHTTPRequestHandler):
   def __init__(self,*a): super().__init__(*a,directory=name)
   def log_message(self,*a): pass
-server=Threads(('127.0.0.1',0),{'http':Http,'echo':Echo,'source':Source,'sink':Sink,'files':Files,'banner':Banner,'program':Program,'mute':Mute,'deaf':Deaf,'reset':Reset}[kind])
+six=kind.endswith('6'); Threads.address_family=socket.AF_INET6 if six else socket.AF_INET
+server=Threads(('::1' if six else '127.0.0.1',0),{'http':Http,'echo':Echo,'source':Source,'sink':Sink,'files':Files,'banner':Banner,'program':Program,'mute':Mute,'deaf':Deaf,'reset':Reset}[kind.rstrip('6')])
 threading.Thread(target=server.serve_forever,daemon=True).start()
 print(server.server_address[1],flush=True)
 for line in sys.stdin: print(accepted,*sizes,flush=True)

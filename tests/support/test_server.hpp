@@ -10,7 +10,7 @@
 
 namespace sandpipe::testing {
 
-/// A server on 127.0.0.1 of the host, as a process that ends with this object. Kinds:
+/// A server on 127.0.0.1 of the host, as a process that ends with this object. Kinds, with a 6 behind them on ::1:
 ///   http   HTTP/1.1 with keep-alive: every GET answers "NAME METHOD PATH HOST\n", /bytes/N that many, /chunks/N in
 ///          chunks, /unsized/N until its close, /cut/N half of N, /head/N a header field of N; POST answers its body;
 ///          /upgrade echoes after a 101

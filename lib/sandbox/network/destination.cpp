@@ -101,6 +101,8 @@ Parsed<Destination> parse_authority(std::string_view text, std::optional<std::ui
     if (bracket == std::string_view::npos) return "has \"[\" without \"]\"";
     if (text.find('@') != std::string_view::npos) return "has user information (\"@\"), which is refused";
     const std::size_t colon = text.find(':', bracket);
+    if (bracket == 0 && colon != text.rfind(':'))
+        return "has several \":\"; an IPv6 address stands in brackets, as in [::1]:443";
     Parsed<Host> host = parse_asked_host(text.substr(0, colon));
     if (auto* wrong = std::get_if<std::string>(&host)) return std::move(*wrong);
     if (colon == std::string_view::npos && !default_port) return "has no port";

@@ -72,6 +72,8 @@ struct HttpMessage::Callbacks {
     static int on_head(http_parser* parser) {
         HttpMessage& message = of(parser);
         message.head_read_ = true;
+        // Space behind a value is none of it (RFC 9110, 5.5).
+        for (HttpField& field : message.fields_) field.value = trimmed(field.value);
         message.keeps_alive_ = ::http_should_keep_alive(parser) != 0;
         message.upgrades_ = parser->upgrade != 0;
         message.has_length_ = (parser->flags & (F_CHUNKED | F_CONTENTLENGTH)) != 0;

@@ -76,12 +76,17 @@ class QueueResolver final : public Resolver {
 
     awaitable<Addresses> resolve(std::string name) override {
         const asio::any_io_executor executor = co_await asio::this_coro::executor;
-        const std::shared_ptr<LookupDone> wait = std::make_shared<LookupWait>(executor, queue_, std::move(name));
-        std::optional<Addresses> found = co_await LookupDone::run(wait, std::chrono::nanoseconds::max());
+        std::optional<Addresses> found = co_await wait_for(executor, std::move(name));
         co_return std::move(*found);
     }
 
   private:
+    /// No coroutine: its frame would keep the wait, which keeps the frame.
+    awaitable<std::optional<Addresses>> wait_for(const asio::any_io_executor& executor, std::string name) const {
+        return LookupDone::run(std::make_shared<LookupWait>(executor, queue_, std::move(name)),
+                               std::chrono::nanoseconds::max());
+    }
+
     const std::shared_ptr<LookupQueue> queue_;
 };
 

@@ -200,6 +200,11 @@ TEST(Explain, ActAndTargets) {
     EXPECT_EQ(explain.targets, (std::vector<std::string>{"a", "b", "--c"}));
     EXPECT_TRUE(explain.json);
     EXPECT_EQ(explain.policy.deny_read, std::vector<std::string>{"x"});
+    const std::vector<std::string> bracketed{"[::1]", "[a,b]", "[]", "a[1]"};
+    const auto words = std::get<ExplainOptions>(
+        parse_options({"explain", "connect", "[::1]", "[a,b]", "--deny-read", "[x]", "[]", "a[1]"}));
+    EXPECT_EQ(words.targets, bracketed);
+    EXPECT_EQ(words.policy.deny_read, std::vector<std::string>{"[x]"});
     EXPECT_NE(refused({"explain"}).find("needs an act"), std::string::npos);
     EXPECT_NE(refused({"explain", "read"}).find("needs a TARGET"), std::string::npos);
     EXPECT_NE(refused({"explain", "chmod", "x"}).find("\"chmod\" is no act"), std::string::npos);

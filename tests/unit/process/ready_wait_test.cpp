@@ -79,6 +79,24 @@ TEST_F(ReadyWait, IsCancelled) {
     EXPECT_THROW(std::rethrow_exception(error_), std::system_error);
 }
 
+TEST(AbandonedWait, KeepsNothing) {
+    for (std::size_t steps = 0; steps < 4; ++steps) {
+        const auto token = std::make_shared<int>();
+        sys::Pipe pipe;
+        ASSERT_EQ(sys::make_pipe(pipe), 0);
+        {
+            asio::io_context context;
+            std::function<bool(int)> reached = [token](int) { return true; };
+            asio::co_spawn(
+                context,
+                wait_until_ready(context.get_executor(), std::move(pipe.read_end), std::move(reached), seconds(60)),
+                [](const std::exception_ptr&, bool) {});
+            for (std::size_t i = 0; i < steps; ++i) context.poll_one();
+        }
+        EXPECT_EQ(token.use_count(), 1) << steps;
+    }
+}
+
 class Aside : public ::testing::Test {
   protected:
     /// The code of what it threw; none if it threw nothing.

@@ -62,6 +62,17 @@ TEST(ExplainConnect, WhatIsNoTargetIsNamed) {
     }
 }
 
+TEST(ExplainConnect, AnIpv6AddressWithoutBracketsIsToldOfThem) {
+    for (const char* target : {"::1:80", "2001:db8::1", "::1"}) {
+        try {
+            (void)explain_host(compiled({}), target);
+            ADD_FAILURE() << target;
+        } catch (const Error& error) {
+            EXPECT_NE(error.text().find("stands in brackets, as in [::1]:443"), std::string::npos) << error.text();
+        }
+    }
+}
+
 TEST(ExplainConnect, GuessworkIsRefusedAsByTheProxies) {
     NetworkPolicy network;
     network.allowed_domains = {"127.0.0.1", "a.b"};

@@ -126,6 +126,13 @@ TEST(HttpRequest, WebSocketsKeepTheirUpgrade) {
     EXPECT_FALSE(accepted("GET http://a.b/ HTTP/1.1\r\n" + kHost + "\r\n").upgrades);
 }
 
+TEST(HttpRequest, SpaceBehindAValueIsNoneOfIt) {
+    const HttpRequest request =
+        accepted("POST http://a.b/ HTTP/1.1\r\n" + kHost + "Content-Length: 3  \r\nX: a b  \r\nY:   \r\n\r\n");
+    EXPECT_THAT(request.head, HasSubstr("Content-Length: 3\r\nX: a b\r\nY: \r\n"));
+    EXPECT_FALSE(request.message->complete());
+}
+
 TEST(HttpRequest, ConnectionCannotRemoveWhatFramesTheMessage) {
     const HttpRequest request = accepted("POST http://a.b/ HTTP/1.1\r\n" + kHost +
                                          "Connection: content-length, host\r\nContent-Length: 3\r\n\r\n");

@@ -160,13 +160,16 @@ TEST(Resolver, ACancellationEndsTheWaitAtOnce) {
 TEST(Resolver, TheContextMayGoFirst) {
     for (std::size_t steps = 0; steps < 8; ++steps) {
         SlowNames names;
+        std::shared_ptr<Resolver> kept;
         {
             const auto resolver = resolver_by(names.function());
             asio::io_context context;
             for (const char* name : {"slow", "a", "slow", "slow", "slow", "slow"})
                 asio::co_spawn(context, ask(resolver, name), [](const std::exception_ptr&, const std::string&) {});
             for (std::size_t i = 0; i < steps; ++i) context.poll_one();
+            kept = resolver;
         }
+        EXPECT_EQ(kept.use_count(), 1) << "no coroutine is left that uses it";
         names.answer();
     }
 }
