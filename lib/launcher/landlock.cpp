@@ -28,11 +28,12 @@ constexpr int kScopeAbi = 6;
 
 /// The rights to change that are asked for, of those that a kernel of this version knows. It refuses a ruleset that
 /// names others. With the right to truncate every open walks up to the root to find it, those for reading only too.
-/// Outside of the roots read-only mounts say the same; within them it is wanted where a command has no right to write.
+/// Outside of the roots read-only mounts say the same; within them it is wanted where a command may make a repository, whose
+/// files it could empty else.
 std::uint64_t handled_rights(const wire::SessionPlan& plan, int abi) {
     std::uint64_t rights = kWriteExisting | kChangeNames;
     if (abi < kReferAbi) rights &= ~sys::kLandlockRefer;
-    if (abi < kTruncateAbi || !plan.rules.writes_on_behalf()) rights &= ~sys::kLandlockTruncate;
+    if (abi < kTruncateAbi || !plan.rules.makes_repositories()) rights &= ~sys::kLandlockTruncate;
     return rights;
 }
 

@@ -108,6 +108,20 @@ int Attempt::open_new(const Spot& spot, unique_fd& file) {
     return 0;
 }
 
+/// With O_NOFOLLOW, which shows (F_GETFL in fcntl(2)), and with which no handle can be opened again. Nothing if the name
+/// is another's by now.
+unique_fd Attempt::open_by_name(const Spot& spot, int flags) const {
+    const bool is_temporary = (flags & O_TMPFILE) == O_TMPFILE;
+    const int with = (flags & ~O_TRUNC) | O_NOFOLLOW;
+    if (is_temporary)
+        return unique_fd(::openat(spot.object.get(), ".", with, static_cast<mode_t>(call_.how.mode)));
+    unique_fd file(spot.directory ? ::openat(spot.directory.get(), spot.name.c_str(), with) : -1);
+    const bool is_it = file && identity_of(file.get()) == identity_of(spot.object.get());
+    const bool cuts = (flags & O_TRUNC) && spot.kind == Kind::file;
+    const bool is_cut = is_it && (!cuts || ::truncate(OwnDescriptor(spot.object.get()).path(), 0) == 0);
+    return is_cut ? std::move(file) : unique_fd();
+}
+
 /// The very file, or directory for an unnamed one, that was judged. Where others hold it by a lease (fcntl(2)) the
 /// caller is told to try again: nothing here may wait for them.
 int Attempt::open_again(const Spot& spot, unique_fd& file) {
@@ -119,7 +133,8 @@ int Attempt::open_again(const Spot& spot, unique_fd& file) {
     how.flags |= O_CLOEXEC | O_NONBLOCK;
     const FileMask masked(mask);
     const OwnDescriptor object(spot.object.get());
-    file.reset(::open(object.path(), static_cast<int>(how.flags), static_cast<mode_t>(how.mode)));
+    if (call_.how.flags & O_NOFOLLOW) file = open_by_name(spot, static_cast<int>(how.flags));
+    if (!file) file.reset(::open(object.path(), static_cast<int>(how.flags), static_cast<mode_t>(how.mode)));
     if (!file) return -errno;
     const bool waits = !(call_.how.flags & O_NONBLOCK);
     return waits ? result_of(::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK)) : 0;

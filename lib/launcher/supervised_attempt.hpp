@@ -56,6 +56,7 @@ class Attempt {
     Answer open_cached();
     int find_opened(Resolver& resolver, Spot& spot) const;
     int open_new(const Spot& spot, unique_fd& file);
+    unique_fd open_by_name(const Spot& spot, int flags) const;
     int open_again(const Spot& spot, unique_fd& file);
     int truncate(const Spot& spot);
     int make_at(const Spot& spot);

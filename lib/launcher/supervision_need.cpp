@@ -33,7 +33,7 @@ std::vector<SupervisionNeed> supervision_needs(const wire::SessionPlan& plan) {
     const bool reads = std::any_of(denied.begin(), denied.end(),
                                    [](const AccessRule* rule) { return rule->access == Access::deny_read; });
     if (reads) needs.push_back({"denied_reads", "filesystem.denyRead within filesystem.allowWrite", false});
-    const bool on_behalf = plan.filesystem_enforced && plan.rules.writes_on_behalf();
+    const bool on_behalf = plan.filesystem_enforced && plan.rules.makes_repositories();
     if (!denied.empty() || on_behalf)
         needs.push_back({"names", "names that are denied within filesystem.allowWrite", true});
     if (plan.filesystem_enforced && plan.rules.restrict_execute)

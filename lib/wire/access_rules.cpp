@@ -74,6 +74,8 @@ AccessRules::AccessRules(std::vector<AccessRule> rules, bool rules_enabled) : en
 void AccessRules::add(AccessRule rule) {
     denies_reads_ = denies_reads_ || rule.access == Access::deny_read;
     new_repositories_ = new_repositories_ || rule.access == Access::new_repository;
+    denies_writes_ = denies_writes_ || denies_write(rule.access) || rule.access == Access::new_repository;
+    has_roots_ = has_roots_ || rule.access == Access::allow_write;
     std::vector<AccessRule>& here = places_[rule.place];
     const auto before = [](const AccessRule& a, const AccessRule& b) { return order_of(a) < order_of(b); };
     const auto at = std::lower_bound(here.begin(), here.end(), rule, before);

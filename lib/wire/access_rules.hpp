@@ -78,9 +78,11 @@ class AccessRules {
     [[nodiscard]] bool denies_reads() const noexcept { return enabled && denies_reads_; }
     /// The rule on `place` itself by which a repository can be made there; null: none can.
     [[nodiscard]] const AccessRule* new_repository(std::string_view place) const;
-    /// Whether files in the roots are opened for writing by the supervisor only: what a command makes may become
-    /// one that it may not change any more, and no mount can cover that while the command runs.
-    [[nodiscard]] bool writes_on_behalf() const noexcept { return enabled && new_repositories_; }
+    /// Whether files in the roots are opened for writing by the supervisor only: what the host, another session or the
+    /// command itself makes while that runs may be denied, and no mount can cover it before the next command.
+    [[nodiscard]] bool writes_on_behalf() const noexcept { return enabled && has_roots_ && denies_writes_; }
+    /// Whether a repository can be made anywhere.
+    [[nodiscard]] bool makes_repositories() const noexcept { return enabled && new_repositories_; }
     /// Whether `place` stands in a writable root.
     [[nodiscard]] bool in_root(std::string_view place) const;
     /// A denying rule about names that a glob matches below just `place`; null if there is none.
@@ -102,6 +104,8 @@ class AccessRules {
 
     std::map<std::string, std::vector<AccessRule>, std::less<>> places_;
     bool denies_reads_ = false;
+    bool denies_writes_ = false;
+    bool has_roots_ = false;
     bool new_repositories_ = false;
 };
 

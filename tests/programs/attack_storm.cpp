@@ -36,7 +36,7 @@ static void make_orphans() {
 int main(int argc, char** argv) {
     if (argc != 3) return 2;
     if (strcmp(argv[1], "orphans") == 0) {
-        for (int i = 0; i < 60; ++i)
+        for (int i = 0; i < 12; ++i)
             if (::fork() == 0) make_orphans();
         make_orphans();
     }

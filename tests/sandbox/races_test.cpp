@@ -81,6 +81,15 @@ TEST_F(Races, FlippedMemoryOfWhatTheHostMade) {
     expect_no_win(race(session, "existing", "../no"));
 }
 
+/// What comes to be denied while the command runs has no mount over it.
+TEST_F(Races, FlippedMemoryOfWhatTheHostMakesMeanwhile) {
+    ignore_below("w/no");
+    Session session = open(denying());
+    Running running = start_race(session, "existing", "../no");
+    host("echo made > w/no.tmp; mv w/no.tmp w/no");
+    expect_no_win(running.finish());
+}
+
 TEST_F(Races, FlippedDirectories) {
     Session session = open(denying());
     for (const char* place : {"../../o", "../denied"}) expect_no_win(race(session, "directories", place));

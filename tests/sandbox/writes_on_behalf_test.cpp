@@ -3,7 +3,8 @@
 namespace sandpipe::testing {
 namespace {
 
-/// Where a repository may be made, files are opened for writing by the supervisor: a command must not see a difference.
+/// Files in the roots are opened for writing by the supervisor, here with the right to truncate too: a command must not see
+/// a difference.
 class WritesOnBehalf : public SandboxTest {
   protected:
     void SetUp() override {
