@@ -96,8 +96,8 @@ bool same_place(int one, int other) {
 
 constexpr std::uint16_t kNameServer = 53;
 
-/// Loopback is the session's own, but for name servers: where /etc/resolv.conf names one of the host's there (127.0.0.53),
-/// nobody can take its place inside, because the port is privileged.
+/// Loopback is the session's own, but for name servers: where /etc/resolv.conf names one of the host's there
+/// (127.0.0.53), nobody can take its place inside, because the port is privileged.
 bool leads_nowhere(const InetPeer& peer) { return !peer.within || peer.port == kNameServer; }
 
 /// What to do instead, for whoever reads it: an address of a name server says nothing.

@@ -1,5 +1,5 @@
-// Ends that nobody ordered: the context is destroyed amid traffic or starts, or nobody closes at all. And ones that were,
-// at any time.
+// Ends that nobody ordered: the context is destroyed amid traffic or starts, or nobody closes at all. And a close at any
+// time.
 #include <gmock/gmock.h>
 
 #include <asio/co_spawn.hpp>

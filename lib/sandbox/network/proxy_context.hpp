@@ -25,8 +25,8 @@ struct ProxyLimits {
     /// How often a client that has ended its stream is looked for: it may be waiting for an answer, or be gone.
     std::chrono::nanoseconds orphan_check = std::chrono::seconds{10};
     std::chrono::nanoseconds linger = std::chrono::seconds{2};    ///< for the client to take a refusal
-    /// Connections of a session that are served at once, fewer where descriptors are few (ConnectionShare); more wait in
-    /// the kernel's queue. Each takes at most two descriptors and two buffers of 256 KiB, these only while bytes are
+    /// Connections of a session that are served at once, fewer where descriptors are few (ConnectionShare); more wait
+    /// in the kernel's queue. Each takes at most two descriptors and two buffers of 256 KiB, these only while bytes are
     /// under way.
     std::size_t connections = 512;
 };
