@@ -16,8 +16,10 @@ namespace {
 /// The owner's rights, as in a mode, that an access control list sets (acl(5)): of the object, or of what the host and
 /// others will make in it.
 std::optional<std::uint32_t> owner_rights(const Call& call) {
+    if (!call.attribute.starts_with("system.")) return {};
     const bool is_default = call.attribute == "system.posix_acl_default";
-    if (call.attribute != "system.posix_acl_access" && !is_default) return {};
+    // Lists of other file systems (nfs4_acl, cifs_acl ...) have forms of their own, and may take all rights.
+    if (call.attribute != "system.posix_acl_access" && !is_default) return 0;
     posix_acl_xattr_entry entry{};
     for (std::size_t at = sizeof(posix_acl_xattr_header); at + sizeof entry <= call.value.size(); at += sizeof entry) {
         std::memcpy(&entry, call.value.data() + at, sizeof entry);

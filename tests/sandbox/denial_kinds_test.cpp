@@ -160,6 +160,19 @@ TEST_F(DenialKinds, ChangesThroughADescriptor) {
     expect_changes(changes());
 }
 
+/// What it says is not read: it could close the directory for whoever looks for protected names there.
+TEST_F(DenialKinds, AnAccessListOfAnUnknownForm) {
+    host("mkdir w/free; chmod 777 w/free");
+    Session session = open();
+    const Ran ran = session.python(
+        "import errno,os\n"
+        "for place in '.','free','two':\n"
+        "  try: os.setxattr(place,'system.nfs4_acl',b'x')\n"
+        "  except OSError as e: print(errno.errorcode[e.errno])\n");
+    EXPECT_EQ(ran.out, "EACCES\nENOTSUP\nENOTSUP\n") << ran.err;
+    EXPECT_EQ(ran.denied(), Lines{"setxattr " + at("w") + " EACCES"});
+}
+
 TEST_F(DenialKinds, ConnectionsThatLeadNowhere) {
     Session session = open();
     const Ran ran = session.python(
