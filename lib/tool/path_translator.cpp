@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <system_error>
 #include <vector>
 
 #include "sys/descriptors.hpp"
@@ -152,8 +153,9 @@ std::string_view to_string(PathRefusal reason) noexcept {
 PathTranslator::PathTranslator(const std::string& workspace) {
     const int error = sys::open_file(workspace.c_str(), O_PATH | O_DIRECTORY, 0, root_);
     if (error < 0 || workspace.find('\0') != std::string::npos) {
-        throw Error(Errc::invalid_sandbox_config, "the workspace \"" + workspace + "\" is no directory: " +
-                                                      errno_name(error < 0 ? -error : EINVAL));
+        const auto why = std::system_category().message(error < 0 ? -error : EINVAL);
+        throw Error(Errc::invalid_sandbox_config,
+                    "the workspace \"" + workspace + "\" cannot be used: " + why + "; it must be a directory");
     }
     workspace_ = name_of(root_);
 }

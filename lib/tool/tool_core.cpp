@@ -38,8 +38,7 @@ RunShellCommandToolOptions checked(RunShellCommandToolOptions options) {
     }
     if (!options.enforcer) refuse_option("run_shell_command needs an enforcer");
     if (options.gate_timeout && options.gate_timeout->count() <= 0)
-        refuse_option("gate_timeout is " + std::to_string(options.gate_timeout->count()) +
-                      " ns; it must be positive, or absent");
+        refuse_option("gate_timeout must be positive, or absent for a gate that may take any time");
     if (options.text_limit < kSmallestText)
         refuse_option("text_limit must be at least 1000 bytes, not " + std::to_string(options.text_limit));
     if (options.workspace.empty()) options.workspace = workspace_of(*options.enforcer);

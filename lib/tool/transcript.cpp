@@ -50,9 +50,10 @@ std::string Transcript::take(const OutputEvent& event) {
 std::string Transcript::note(const OutputEvent& event) {
     std::string text = renderer_.render(event);
     text_.append(text);
-    if (const auto* denial = std::get_if<Denial>(&event);
-        denial && !denial->probe && denied_.size() < kMostRepeated)
-        denied_.push_back(marker_line(marker_, *denial));
+    if (const auto* denial = std::get_if<Denial>(&event); denial && !denial->probe) {
+        std::string line = marker_line(marker_, *denial) + "\n";
+        if (known_.insert(line).second) denied_.push_back(std::move(line));
+    }
     if (const auto* finished = std::get_if<Finished>(&event)) end_ = finished->result;
     return text;
 }
@@ -62,9 +63,13 @@ std::string Transcript::shown_text() const {
     std::string text = with_final_newline(text_.text(marker_));
     if (text_.left_out().bytes == 0) return text;
     std::string repeated;
+    std::size_t missing = 0;
     for (const std::string& line : denied_)
-        if (text.find(line) == text.npos) repeated += line + "\n";
-    return repeated.empty() ? text : text + "Denied in the part that was left out:\n" + repeated;
+        if (text.find(line) == text.npos && ++missing <= kMostRepeated) repeated += line;
+    if (missing == 0) return text;
+    if (missing > kMostRepeated)
+        repeated += "and " + std::to_string(missing - kMostRepeated) + " more, in the whole output\n";
+    return text + "Denied in the part that was left out:\n" + repeated;
 }
 
 ToolResult Transcript::result() const {

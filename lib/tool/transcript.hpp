@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "bounded_text.hpp"
@@ -38,8 +39,9 @@ class Transcript {
     BoundedText text_;
     std::shared_ptr<const PathRedactor> redactor_;
     std::shared_ptr<SpooledArtifact> artifact_;
-    std::vector<std::string>
-        denied_;  // the first lines of denials, in case that they are left out of the text
+    // The lines of denials, each once, in case that they are left out of the text. A command has 1001 at most.
+    std::vector<std::string> denied_;
+    std::unordered_set<std::string> known_;
     CommandResult end_;
 };
 

@@ -229,6 +229,13 @@ TEST_F(Translator, TheWorkspaceMustBeADirectory) {
          {std::string(workspace_ / "file"), std::string(base_ / "none"), std::string()}) {
         EXPECT_THROW(PathTranslator{path}, Error) << path;
     }
+    try {
+        const PathTranslator missing(base_ / "none");
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("No such file or directory; it must be"), std::string::npos)
+            << error.what();
+    }
 }
 
 TEST_F(Translator, ALinkToTheWorkspaceIsTheWorkspace) {

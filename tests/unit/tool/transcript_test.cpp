@@ -135,6 +135,44 @@ TEST(Transcript, ADenialInTheMiddleIsNotLost) {
         << text;
 }
 
+std::size_t count_of(const std::string& text, const std::string& part) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) ++count;
+    return count;
+}
+
+TEST(Transcript, ThoseThatStandInTheHeadTakeNoPlaceFromTheOnesInTheMiddle) {
+    Transcript transcript = transcript_with(4000);
+    Finished end = exited(1);
+    for (int i = 0; i < 30; ++i) end.result.denials.push_back(denied("/head" + std::to_string(i)));
+    for (int i = 0; i < 5; ++i) end.result.denials.push_back(denied("/middle" + std::to_string(i)));
+    for (int i = 0; i < 30; ++i) take(transcript, end.result.denials[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < 1000; ++i) take(transcript, out("a line\n"));
+    for (std::size_t i = 30; i < 35; ++i) take(transcript, end.result.denials[i]);
+    for (int i = 0; i < 1000; ++i) take(transcript, out("a line\n"));
+    take(transcript, end);
+    const std::string text = transcript.result().text;
+    for (const Denial& denial : end.result.denials)
+        EXPECT_EQ(count_of(text, "write " + denial.path + " "), 1U) << denial.path;
+    EXPECT_EQ(count_of(text, " more"), 0U);
+}
+
+TEST(Transcript, TheNumberOfDenialsThatAreNotRepeatedIsSaid) {
+    Transcript transcript = transcript_with(1000);
+    Finished end = exited(1);
+    for (int i = 0; i < 60; ++i) end.result.denials.push_back(denied("/q" + std::to_string(i)));
+    for (int again = 0; again < 2; ++again)
+        for (const Denial& denial : end.result.denials) take(transcript, denial);
+    take(transcript, end);
+    const std::string text = transcript.result().text;
+    std::size_t missing = 0;
+    for (const Denial& denial : end.result.denials)
+        missing += count_of(text, "write " + denial.path + " ") == 0 ? 1U : 0U;
+    EXPECT_GT(missing, 0U);
+    EXPECT_NE(text.find("\nand " + std::to_string(missing) + " more, in the whole output\n"), text.npos)
+        << missing << "\n" << text;
+}
+
 TEST(Transcript, ATruncatedArtifactIsSaid) {
     SpoolOptions spool;
     spool.quota_bytes = 3;
