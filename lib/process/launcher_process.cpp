@@ -173,7 +173,7 @@ class Start {
             text += " " + attempt.what + ": " + std::strerror(attempt.error) + ";";
         const int first = attempts_.empty() ? 0 : attempts_.front().error;
         if (sys::is_shortage(first)) throw Shortage(first, text + kShortageRemedy);
-        if (first == EFBIG) throw Shortage(first, text + " (see ulimit -f, which it is too large for)");
+        if (first == EFBIG) throw Shortage(first, text + " (see ulimit -f)");
         throw Error(Errc::sandbox_dependency_missing,
                     text +
                         " allow memfds to be executed (sysctl vm.memfd_noexec=0), or install the launcher and"

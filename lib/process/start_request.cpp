@@ -211,6 +211,7 @@ std::string start_hint(const wire::Failure& failure, const wire::StartCommand& r
         case Stage::arguments:
             return size_hint(request);
         case Stage::resources:
+            if (failure.error == EFBIG) return "the helper's program is larger than a file may be here: see ulimit -f";
             return "processes, descriptors or memory are short: see ulimit -u, ulimit -n, or max_running";
         default:
             return {};

@@ -108,6 +108,9 @@ TEST_F(CliFailure, AHostWithTooLittleSaysSo) {
         const Json end = Json::parse(result.out, nullptr, false);
         ASSERT_TRUE(end.is_object()) << limit << result.out << result.err;
         EXPECT_EQ(end["cause"], "not_started") << limit;
+        EXPECT_EQ(end["start_failure"]["stage"], "resources") << limit << result.out;
+        const std::string option = limit.substr(0, limit.rfind(' '));
+        EXPECT_NE(end["start_failure"]["hint"].get<std::string>().find(option), std::string::npos) << result.out;
     }
 }
 
