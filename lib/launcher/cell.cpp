@@ -181,11 +181,17 @@ void Cell::start(wire::Packet packet) {
     wire::StartCommand command;
     if (!is_start(packet, command)) return refuse_request(packet, EPROTO);
     InitSeat* seat = nullptr;
-    if (const Outcome failure = seat_for(seat)) {
-        (void)wire::send_packet(packet.fds[0].get(), wire::encode(*failure));  // else its host sees the close
-        return;
+    int error = -EPIPE;
+    // An init that has died, of which the event may still wait behind this one, takes nothing: another does.
+    for (std::size_t tries = seats_.size() + 1; error == -EPIPE && tries > 0; --tries) {
+        if (seat) remove(seat->pid);
+        if (const Outcome failure = seat_for(seat)) {
+            (void)wire::send_packet(packet.fds[0].get(), wire::encode(*failure));  // else its host sees the close
+            return;
+        }
+        error = give(*seat, packet);
     }
-    if (const int error = give(*seat, packet); error < 0)
+    if (error < 0)
         refuse_request(packet, -error);  // the seat is as free as it was
     else
         seat->command = command.id;
