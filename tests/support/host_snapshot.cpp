@@ -8,6 +8,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "support/temp_tree.hpp"
+
 namespace fs = std::filesystem;
 
 namespace sandpipe::testing {
@@ -51,16 +53,7 @@ std::vector<std::string> HostSnapshot::changes_to(const HostSnapshot& later) con
     return changes;
 }
 
-void remove_tree(const std::string& root) {
-    std::error_code error;
-    if (fs::is_directory(fs::symlink_status(root, error))) {
-        fs::permissions(root, fs::perms::owner_all, error);
-        std::vector<fs::path> inner;
-        for (const auto& entry : fs::directory_iterator(root, error)) inner.push_back(entry.path());
-        for (const fs::path& path : inner) remove_tree(path.string());
-    }
-    fs::remove(root, error);
-}
+void remove_tree(const std::string& root) { TempTree::remove(root); }
 
 std::string read_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary);

@@ -200,7 +200,7 @@ void SandboxTest::close_runtime() {
     if (!machinery_) return;
     const std::vector<pid_t> below = descendants_of(::getpid());
     machinery_->await_void([this] { return machinery_->runtime().close(); });
-    EXPECT_TRUE(all_end_within(below, std::chrono::seconds(1))) << "processes outlive the Runtime";
+    EXPECT_TRUE(all_end_within(below, std::chrono::seconds(5))) << "processes outlive the Runtime";
 }
 
 void SandboxTest::restart() {

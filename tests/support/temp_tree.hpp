@@ -25,7 +25,7 @@ class TempTree {
 
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
-  private:
+    /// Removes any tree, whatever its modes are and however deep it is.
     static void remove(const std::filesystem::path& path) noexcept {
         std::error_code error;
         std::filesystem::remove_all(path, error);
@@ -33,6 +33,8 @@ class TempTree {
         open_all(path);
         std::filesystem::remove_all(path, error);
     }
+
+  private:
     static void open_all(const std::filesystem::path& directory) {
         std::error_code error;
         std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
