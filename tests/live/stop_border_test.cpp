@@ -93,12 +93,11 @@ TEST_F(StopBorder, ManyStubbornTreesAtOnceHaveAllOfTheirGrace) {
     const int count = rounds(40);
     StopPolicy policy;
     policy.grace = 60s;
+    // The inner shell says that it is up: a signal that meets it between its fork and its own trap would be lost.
+    const std::string inner = "trap \"sleep .2; exit\" TERM; echo up; while :; do sleep .05; done";
+    const std::string outer = "trap 'sleep .2; exit 5' TERM; setsid sh -c '" + inner + "' & while :; do sleep .05; done";
     std::vector<CommandStream> streams;
-    for (int i = 0; i < count; ++i)
-        streams.push_back(start(
-            sh("trap 'sleep .2; exit 5' TERM; setsid sh -c 'trap \"sleep .2; exit\" TERM; while :; do sleep .05; "
-               "done' & echo up; while :; do sleep .05; done")
-                .stop(policy)));
+    for (int i = 0; i < count; ++i) streams.push_back(start(sh(outer).stop(policy)));
     for (CommandStream& stream : streams) (void)run(stream.next());
     for (CommandStream& stream : streams) stream.stop();
     int polite = 0;
