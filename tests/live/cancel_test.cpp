@@ -47,7 +47,7 @@ TEST_F(Cancel, TheSecondEmitKills) {
     pending->cancel.emit(asio::cancellation_type::terminal);
     EXPECT_FALSE(await_end(*pending, 300ms)) << "the first one is SIGTERM and grace";
     pending->cancel.emit(asio::cancellation_type::terminal);
-    ASSERT_TRUE(await_end(*pending, 2s));
+    ASSERT_TRUE(await_end(*pending));
     EXPECT_EQ(pending->result->cause, Cause::cancelled);
     EXPECT_TRUE(pending->result->forced);
 }
@@ -116,16 +116,16 @@ TEST_F(Cancel, TheCallersCancellationStateStaysAsItIs) {
 
 TEST_F(Cancel, TheFirstCauseStays) {
     StopPolicy policy;
-    policy.grace = 400ms;
-    const auto pending = spawn(sh(stubborn()).timeout(700ms).stop(policy));
+    policy.grace = 2500ms;
+    const auto pending = spawn(sh(stubborn()).timeout(2s).stop(policy));
     ASSERT_TRUE(await_file("up"));
     pending->cancel.emit(asio::cancellation_type::terminal);
     ASSERT_TRUE(await_end(*pending));
     EXPECT_EQ(pending->result->cause, Cause::cancelled);
     EXPECT_TRUE(pending->result->forced);
     EXPECT_TRUE(std::holds_alternative<Signaled>(pending->result->status));
-    EXPECT_LT(pending->result->wall, 2s);
-    EXPECT_GT(pending->result->wall, 400ms);
+    EXPECT_LT(pending->result->wall, 20s);
+    EXPECT_GE(pending->result->wall, 2500ms) << "the timeout, which passes meanwhile, must not shorten the grace";
 }
 
 TEST_F(Cancel, AfterTheEndNothingHappens) {

@@ -194,7 +194,7 @@ TEST_F(CliSignal, KilledItLeavesNothing) {
     const auto running = up("setsid sleep 600 & trap '' TERM; echo up; while :; do sleep .05; done");
     running->signal(SIGKILL);
     EXPECT_EQ(running->wait(5s).status, 137);
-    EXPECT_TRUE(eventually([this] { return own_commands().empty(); }, 1s));
+    EXPECT_TRUE(eventually([this] { return own_commands().empty(); }));
 }
 
 TEST_F(CliSignal, AReaderThatGoesAwayEndsTheCommand) {

@@ -122,7 +122,7 @@ TEST_F(HeldPipe, KilledFromOutsideWithAHolderLeft) {
     pid_t pid = 0;
     ASSERT_TRUE(drive_until([&] { return (pid = std::atoi(read_file(scratch() / "pid").c_str())) > 0; }));
     ::kill(pid, SIGKILL);
-    ASSERT_TRUE(drive_until([&] { return result->has_value(); }, 2s));
+    ASSERT_TRUE(drive_until([&] { return result->has_value(); }));
     ASSERT_TRUE(std::holds_alternative<Signaled>((*result)->status));
     EXPECT_EQ(std::get<Signaled>((*result)->status).signal, SIGKILL);
     EXPECT_EQ((*result)->cause, Cause::finished);
@@ -140,7 +140,7 @@ TEST_F(HeldPipe, SurvivorsEndWhenAskedFor) {
     EXPECT_EQ(result.out, "out");
     EXPECT_GE(result.survivors_ended, 2U);
     EXPECT_FALSE(result.forced) << "the command itself ended by itself";
-    EXPECT_TRUE(eventually([this] { return own_commands().empty(); }, 1s));
+    EXPECT_TRUE(eventually([this] { return own_commands().empty(); }));
 }
 
 TEST_F(HeldPipe, NothingIsHeldAfterAPlainEnd) {

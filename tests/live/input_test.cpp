@@ -53,9 +53,9 @@ TEST_F(InputTest, ReadersThatEndEarlyAreNoError) {
 
 TEST_F(InputTest, ABackgroundReaderDoesNotKeepTheResult) {
     const BinaryExecResult result = exec(
-        sh("sleep 5 </dev/stdin >/dev/null 2>&1 & exit 0").input(Input::bytes(std::string(1 << 20, 'x'))));
+        sh("sleep 60 </dev/stdin >/dev/null 2>&1 & exit 0").input(Input::bytes(std::string(1 << 20, 'x'))));
     EXPECT_EQ(result.exit_code, 0);
-    EXPECT_LT(result.wall, 1s);
+    EXPECT_LT(result.wall, 20s);
     for (const pid_t pid : own_commands()) ::kill(pid, SIGKILL);
 }
 

@@ -58,7 +58,7 @@ TEST_F(LauncherTest, KilledItsCommandsAreLostAndTheNextStartsAnother) {
     ASSERT_TRUE(drive_until([this] { return own_commands().size() >= 2; }));
     drive_until([] { return false; }, 50ms);
     for (const pid_t launcher : launchers_of(::getpid())) ::kill(launcher, SIGKILL);
-    ASSERT_TRUE(drive_until([&] { return box->has_value(); }, 3s));
+    ASSERT_TRUE(drive_until([&] { return box->has_value(); }));
     EXPECT_EQ((*box)->cause, Cause::lost);
     EXPECT_TRUE((*box)->failed);
     EXPECT_EQ((*box)->out, "before");
@@ -158,9 +158,9 @@ TEST_F(LauncherTest, ManyCommandsLeaveNothing) {
 TEST_F(LauncherTest, DaemonsThatEndLeaveNoZombies) {
     (void)exec(command("true"));
     for (int i = 0; i < 10; ++i) (void)exec(sh("(setsid sleep .2 >/dev/null 2>&1 &)"));
-    EXPECT_TRUE(drive_until([this] { return own_commands().empty(); }, 3s));
+    EXPECT_TRUE(drive_until([this] { return own_commands().empty(); }));
     for (const pid_t launcher : launchers_of(::getpid()))
-        EXPECT_TRUE(eventually([&] { return zombies_of(launcher).empty(); }, 1s));
+        EXPECT_TRUE(eventually([&] { return zombies_of(launcher).empty(); }));
 }
 
 TEST_F(LauncherTest, ACommandDoesNotHoldThePipesOfAnother) {
@@ -200,13 +200,13 @@ TEST_F(HungStart, HoldsUpNothingElse) {
     drive_until([] { return false; }, 100ms);
     const auto begin = Clock::now();
     EXPECT_EQ(exec(sh("exit 5")).exit_code, 5) << "a start";
-    ASSERT_TRUE(drive_until([&] { return before->has_value(); }, 2s)) << "an exit";
+    ASSERT_TRUE(drive_until([&] { return before->has_value(); })) << "an exit";
     EXPECT_EQ((*before)->exit_code, 4);
     EXPECT_EQ(exec(command("sleep").args("60").timeout(100ms)).cause, Cause::timed_out) << "a stop";
     EXPECT_LT(Clock::now() - begin, 20s) << "the hung start waits until it is released";
     EXPECT_FALSE(hung->has_value());
     release();
-    ASSERT_TRUE(drive_until([&] { return hung->has_value(); }, 5s));
+    ASSERT_TRUE(drive_until([&] { return hung->has_value(); }));
     EXPECT_EQ((*hung)->exit_code, 0) << "and it goes on when the file is there";
     drop_runtime();
 }
@@ -216,7 +216,7 @@ TEST_F(HungStart, EndsByStartTimeout) {
     EXPECT_EQ(result.cause, Cause::not_started);
     ASSERT_TRUE(std::holds_alternative<NotStarted>(result.status));
     EXPECT_EQ(std::get<NotStarted>(result.status).error, std::errc::timed_out);
-    EXPECT_TRUE(eventually([this] { return own_commands().empty(); }, 1s));
+    EXPECT_TRUE(eventually([this] { return own_commands().empty(); }));
     EXPECT_EQ(exec(command("true")).exit_code, 0);
 }
 
@@ -229,16 +229,16 @@ TEST_F(HungStart, EndsByCancellation) {
     drive_until([] { return false; }, 100ms);
     EXPECT_FALSE(done);
     cancel.emit(asio::cancellation_type::terminal);
-    EXPECT_TRUE(drive_until([&] { return done; }, 2s));
-    EXPECT_TRUE(eventually([this] { return own_commands().empty(); }, 1s));
+    EXPECT_TRUE(drive_until([&] { return done; }));
+    EXPECT_TRUE(eventually([this] { return own_commands().empty(); }));
 }
 
 TEST_F(HungStart, IsNoProgramThatRan) {
     const ResultBox hung = spawn(command(path_).timeout(100ms));
     drive_until([] { return false; }, 200ms);
     EXPECT_FALSE(hung->has_value()) << "the timeout starts with the command, which has not started";
-    run(runtime().close(), 5s);
-    ASSERT_TRUE(drive_until([&] { return hung->has_value(); }, 100ms));
+    run(runtime().close());
+    ASSERT_TRUE(drive_until([&] { return hung->has_value(); }));
     EXPECT_EQ((*hung)->cause, Cause::cancelled);
     EXPECT_TRUE(std::holds_alternative<NotStarted>((*hung)->status));
 }

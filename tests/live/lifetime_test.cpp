@@ -27,22 +27,22 @@ class Lifetime : public ProcessFixture {
         const auto wanted = static_cast<std::size_t>(count) * 4;
         ASSERT_TRUE(drive_until([&] { return own_commands().size() >= wanted; }));
     }
-    void expect_end_within_a_second() {
-        EXPECT_TRUE(eventually([this] { return own_processes().empty(); }, 1s));
+    void expect_all_to_end() {
+        EXPECT_TRUE(eventually([this] { return own_processes().empty(); }));
     }
 };
 
 TEST_F(Lifetime, TheContextGoesWithRunningCommands) {
     run_trees(3);
     drop_context();
-    expect_end_within_a_second();
+    expect_all_to_end();
 }
 
 TEST_F(Lifetime, TheContextGoesAfterTheRuntime) {
     run_trees(2);
     drop_runtime();
     drop_context();
-    expect_end_within_a_second();
+    expect_all_to_end();
 }
 
 TEST_F(Lifetime, TheRuntimeGoesFirstAndWhoWaitsHearsOfALoss) {
@@ -50,13 +50,13 @@ TEST_F(Lifetime, TheRuntimeGoesFirstAndWhoWaitsHearsOfALoss) {
     ASSERT_TRUE(drive_until([this] { return own_commands().size() >= 2; }));
     drive_until([] { return false; }, 50ms);
     drop_runtime();
-    ASSERT_TRUE(drive_until([&] { return box->has_value(); }, 2s));
+    ASSERT_TRUE(drive_until([&] { return box->has_value(); }));
     EXPECT_EQ((*box)->cause, Cause::lost);
     EXPECT_TRUE((*box)->failed);
     EXPECT_EQ((*box)->exit_code, -1);
     EXPECT_EQ((*box)->out, "before");
     EXPECT_GT((*box)->wall, 0ms);
-    expect_end_within_a_second();
+    expect_all_to_end();
 }
 
 TEST_F(Lifetime, AnExecutorOutlivesItsRuntime) {
@@ -71,28 +71,28 @@ TEST_F(Lifetime, AnAbandonedStreamEndsItsCommand) {
         const CommandStream stream = start(sh("sleep 600; :"));
         EXPECT_TRUE(stream.started());
     }
-    EXPECT_TRUE(drive_until([this] { return own_commands().empty(); }, 1s));
+    EXPECT_TRUE(drive_until([this] { return own_commands().empty(); }));
 }
 
 TEST_F(Lifetime, AnAbandonedStreamOfAStubbornCommandIsSeenToItsEnd) {
     StopPolicy policy;
     policy.grace = 200ms;
     { const CommandStream stream = start(sh("trap '' TERM; yes; while :; do sleep .1; done").stop(policy)); }
-    EXPECT_TRUE(drive_until([this] { return own_commands().empty(); }, 2s));
+    EXPECT_TRUE(drive_until([this] { return own_commands().empty(); }));
 }
 
 TEST_F(Lifetime, AStreamThatIsReplacedEndsItsCommand) {
     CommandStream stream = start(sh("sleep 600; :"));
     stream = start(sh("exit 5"));
     EXPECT_EQ(run(stream.finish()).exit_code, 5);
-    EXPECT_TRUE(drive_until([this] { return own_commands().empty(); }, 1s));
+    EXPECT_TRUE(drive_until([this] { return own_commands().empty(); }));
 }
 
 TEST_F(Lifetime, AStreamOutlivesItsContext) {
     std::optional<CommandStream> stream;
     stream.emplace(start(sh("yes")));
     drop_context();
-    expect_end_within_a_second();
+    expect_all_to_end();
     EXPECT_TRUE(stream->started());
     stream->stop();
     stream.reset();
@@ -118,7 +118,7 @@ TEST_F(Lifetime, AnExecutorMayGoBeforeItsCoroutineBegins) {
 TEST_F(Lifetime, AStreamOutlivesItsRuntime) {
     CommandStream stream = start(sh("sleep 600; :"));
     drop_runtime();
-    EXPECT_EQ(run(stream.finish(), 3s).cause, Cause::lost);
+    EXPECT_EQ(run(stream.finish()).cause, Cause::lost);
 }
 
 awaitable<void> every_operation(Runtime& runtime, std::shared_ptr<BinaryExecutor> executor) {
@@ -145,7 +145,7 @@ TEST_F(Lifetime, CoroutinesAbandonedAtEachSuspension) {
             if (context.run_one_for(2s) == 0) break;
     }
     EXPECT_TRUE(finished) << "the last round goes all the way";
-    expect_end_within_a_second();
+    expect_all_to_end();
 }
 
 TEST_F(Lifetime, AContextAndItsRuntimeManyTimesOver) {
@@ -163,7 +163,7 @@ TEST_F(Lifetime, AContextAndItsRuntimeManyTimesOver) {
         ASSERT_EQ(code, 4) << "and run() returns when nothing is under way";
     }
     EXPECT_EQ(HostState::now().difference_to(before), "");
-    expect_end_within_a_second();
+    expect_all_to_end();
 }
 
 TEST_F(Lifetime, CloseStopsAndAwaitsEveryCommand) {
@@ -174,16 +174,16 @@ TEST_F(Lifetime, CloseStopsAndAwaitsEveryCommand) {
          {"sleep 600; :", "trap '' TERM; while :; do sleep .05; done", "setsid sleep 600 & wait"})
         boxes.push_back(spawn(sh(line).stop(policy)));
     ASSERT_TRUE(drive_until([this] { return own_commands().size() >= 5; }));
-    run(runtime().close(), 5s);
+    run(runtime().close());
     EXPECT_TRUE(own_commands().empty());
     for (const ResultBox& box : boxes) {
-        ASSERT_TRUE(drive_until([&] { return box->has_value(); }, 100ms));
+        ASSERT_TRUE(drive_until([&] { return box->has_value(); }));
         EXPECT_EQ((*box)->cause, Cause::cancelled);
     }
     EXPECT_THROW((void)exec(command("true")), Error);
     EXPECT_THROW((void)start(command("true")), Error);
-    run(runtime().close(), 1s);
-    EXPECT_TRUE(eventually([this] { return own_processes().empty(); }, 1s)) << "the helpers end, too";
+    run(runtime().close());
+    EXPECT_TRUE(eventually([this] { return own_processes().empty(); })) << "the helpers end, too";
 }
 
 TEST_F(Lifetime, CloseOnceBegunGoesToItsEnd) {
@@ -196,19 +196,19 @@ TEST_F(Lifetime, CloseOnceBegunGoesToItsEnd) {
         asio::steady_timer timer(io(), 50ms);
         co_await (runtime().close() || timer.async_wait(asio::use_awaitable));
     };
-    run(close_or_time_out(), 5s);
+    run(close_or_time_out());
     EXPECT_TRUE(own_commands().empty()) << "the loser has been awaited, too";
-    EXPECT_TRUE(eventually([this] { return own_processes().empty(); }, 1s));
+    EXPECT_TRUE(eventually([this] { return own_processes().empty(); }));
 }
 
 TEST_F(Lifetime, CloseDoesNotWaitForWhoHoldsAStream) {
     CommandStream stream = start(sh("yes"));
     CommandStream ended = start(sh("head -c 300000 /dev/zero; exit 3"));
     drive_until([] { return false; }, 200ms);  // the queues are full
-    run(runtime().close(), 5s);
+    run(runtime().close());
     EXPECT_TRUE(own_commands().empty());
-    EXPECT_EQ(run(stream.finish(), 5s).cause, Cause::cancelled);
-    const CommandResult result = run(ended.finish(), 5s);
+    EXPECT_EQ(run(stream.finish()).cause, Cause::cancelled);
+    const CommandResult result = run(ended.finish());
     EXPECT_EQ(result.exit_code, 3);
     EXPECT_EQ(result.out_facts.bytes, 300'000U);
 }
@@ -227,9 +227,9 @@ TEST_F(Lifetime, CloseEndsWhatWaitsInTheQueue) {
     for (int i = 0; i < 3; ++i)
         boxes.push_back(spawn(sh("touch " + (scratch() / std::to_string(i)).string() + "; sleep 600")));
     ASSERT_TRUE(drive_until([this] { return std::filesystem::exists(scratch() / "0"); }));
-    run(runtime().close(), 5s);
+    run(runtime().close());
     for (const ResultBox& box : boxes) {
-        ASSERT_TRUE(drive_until([&] { return box->has_value(); }, 100ms));
+        ASSERT_TRUE(drive_until([&] { return box->has_value(); }));
         EXPECT_EQ((*box)->cause, Cause::cancelled);
     }
     EXPECT_FALSE(std::filesystem::exists(scratch() / "1"));

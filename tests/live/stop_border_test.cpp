@@ -85,7 +85,7 @@ TEST_F(StopBorder, ACommandThatStopsTheHelperIsGivenUp) {
     EXPECT_EQ(result.cause, Cause::cancelled);
     EXPECT_TRUE(result.abandoned) << "nobody could tell how it ended";
     ::kill(helper, SIGCONT);
-    EXPECT_TRUE(eventually([this] { return own_commands().empty(); }, 2s)) << "it ends once the helper goes on";
+    EXPECT_TRUE(eventually([this] { return own_commands().empty(); })) << "it ends once the helper goes on";
     EXPECT_EQ(exec(command("true")).exit_code, 0);
 }
 

@@ -231,7 +231,7 @@ void ProcessFixture::TearDown() {
 
 void ProcessFixture::expect_nothing_left() {
     // The contract says 1 s; other work on the machine gets another.
-    const bool ended = eventually([this] { return own_processes().empty(); }, 2s);
+    const bool ended = eventually([this] { return own_processes().empty(); });
     EXPECT_TRUE(ended) << "processes are left over:\n" << describe(own_processes());
     for (const pid_t pid : own_processes()) end_process(pid);
     EXPECT_EQ(HostState::now().difference_to(*before_), "");
