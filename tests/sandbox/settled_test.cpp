@@ -90,16 +90,16 @@ TEST_F(Settled, EndsAreTheSame) {
 
 TEST_F(Settled, StopsAreTheSame) {
     const std::string loop = "while :; do :; done";
-    expect_same("timed_out, failed, code 0", sh("trap 'exit 0' TERM; " + loop).timeout(200ms));
-    expect_same("timed_out, failed, code 1", sh("trap 'exit 1' TERM; echo up; " + loop).timeout(200ms));
+    expect_same("timed_out, failed, code 0", sh("trap 'exit 0' TERM; " + loop).timeout(600ms));
+    expect_same("timed_out, failed, code 1", sh("trap 'exit 1' TERM; echo up; " + loop).timeout(600ms));
     expect_same("timed_out, failed, code -1, SIGTERM, 3, 2\nout: up\nerr: e",
-                sh("echo up; echo e >&2; exec sleep 60").timeout(200ms));
+                sh("echo up; echo e >&2; exec sleep 60").timeout(600ms));
     expect_same("timed_out, failed, forced, code -1, SIGKILL",
-                sh("trap '' TERM; " + loop).timeout(200ms).stop(short_grace()));
-    expect_same("timed_out, failed, code -1, SIGTERM", sh("kill -STOP $$").timeout(200ms));
-    expect_same("timed_out, failed, code 5", sh("trap 'exit 5' TERM; kill -STOP $$; exit 6").timeout(200ms));
+                sh("trap '' TERM; " + loop).timeout(600ms).stop(short_grace()));
+    expect_same("timed_out, failed, code -1, SIGTERM", sh("kill -STOP $$").timeout(600ms));
+    expect_same("timed_out, failed, code 5", sh("trap 'exit 5' TERM; kill -STOP $$; exit 6").timeout(600ms));
     expect_same("timed_out",
-                command("sleep").args("60").input(Input::bytes(std::string(1 << 20, 'x'))).timeout(200ms));
+                command("sleep").args("60").input(Input::bytes(std::string(1 << 20, 'x'))).timeout(600ms));
     expect_same("output_limit, failed, code -1, SIGTERM", sh("yes").limit(OutputLimit{10, OnOverflow::stop}));
     expect_same("output_limit, failed, code 0",
                 sh("trap 'exit 0' TERM; while :; do echo y; done").limit(OutputLimit{10, OnOverflow::stop}));
