@@ -7,7 +7,7 @@
 #include <set>
 #include <string_view>
 
-#include "sandbox/nearest_key.hpp"
+#include "sandbox/policy/nearest_key.hpp"
 
 namespace sandpipe::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "launcher.hpp"
+#include "launcher/launcher.hpp"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -11,8 +11,8 @@
 #include <optional>
 #include <utility>
 
-#include "launcher/cell.hpp"
-#include "launcher/processes.hpp"
+#include "launcher/cell/cell.hpp"
+#include "launcher/command/processes.hpp"
 
 namespace sandpipe::launcher {
 namespace {

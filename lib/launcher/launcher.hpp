@@ -7,9 +7,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "launcher/event_loop.hpp"
-#include "launcher/plain_command.hpp"
-#include "launcher/request_socket.hpp"
+#include "launcher/command/plain_command.hpp"
+#include "launcher/loop/event_loop.hpp"
+#include "launcher/loop/request_socket.hpp"
 
 namespace sandpipe::launcher {
 

@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <string_view>
 
-#include "launcher/connect.hpp"
-#include "launcher/features.hpp"
+#include "launcher/kernel/features.hpp"
 #include "launcher/launcher.hpp"
 #include "launcher/relay.hpp"
+#include "launcher/supervisor/connect.hpp"
 #include "sys/raw_syscall.hpp"
 #include "wire/feature_limits.hpp"
 

@@ -1,4 +1,4 @@
-#include "relay.hpp"
+#include "launcher/relay.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -17,7 +17,7 @@
 #include <cstring>
 #include <string>
 
-#include "launcher/child.hpp"
+#include "launcher/command/child.hpp"
 #include "launcher/relayed_signals.hpp"
 #include "sys/descriptors.hpp"
 #include "wire/packet_socket.hpp"

@@ -1,4 +1,4 @@
-#include "cell_failure.hpp"
+#include "sandbox/cell_failure.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "cell_session.hpp"
+#include "sandbox/cell_session.hpp"
 
 #include <sandpipe/error.hpp>
 
@@ -14,9 +14,9 @@
 #include "process/timed_wait.hpp"
 #include "sandbox/cell_failure.hpp"
 #include "sandbox/given_up.hpp"
-#include "sandbox/mount_layout.hpp"
-#include "sandbox/own_places.hpp"
-#include "sandbox/path_facts.hpp"
+#include "sandbox/policy/mount_layout.hpp"
+#include "sandbox/policy/own_places.hpp"
+#include "sandbox/policy/path_facts.hpp"
 #include "sandbox/stream_place.hpp"
 #include "sys/descriptors.hpp"
 #include "wire/messages.hpp"

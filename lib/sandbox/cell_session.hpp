@@ -11,9 +11,9 @@
 
 #include "process/runtime_core.hpp"
 #include "process/session.hpp"
-#include "sandbox/compile.hpp"
 #include "sandbox/entrance.hpp"
 #include "sandbox/network/proxy_server.hpp"
+#include "sandbox/policy/compile.hpp"
 #include "sandbox/session_environment.hpp"
 #include "wire/session_plan.hpp"
 

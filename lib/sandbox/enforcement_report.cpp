@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "given_up.hpp"
-#include "make_report.hpp"
+#include "sandbox/given_up.hpp"
+#include "sandbox/make_report.hpp"
 
 namespace sandpipe {
 namespace {

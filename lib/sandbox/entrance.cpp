@@ -1,4 +1,4 @@
-#include "entrance.hpp"
+#include "sandbox/entrance.hpp"
 
 #include <sandpipe/error.hpp>
 

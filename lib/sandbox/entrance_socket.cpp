@@ -1,4 +1,4 @@
-#include "entrance_socket.hpp"
+#include "sandbox/entrance_socket.hpp"
 
 #include <fcntl.h>
 #include <stdlib.h>

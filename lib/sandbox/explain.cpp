@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <utility>
 
-#include "sandbox/compile.hpp"
 #include "sandbox/explain_connect.hpp"
 #include "sandbox/explain_place.hpp"
 #include "sandbox/explain_program.hpp"
-#include "sandbox/policy_entries.hpp"
+#include "sandbox/policy/compile.hpp"
+#include "sandbox/policy/policy_entries.hpp"
 #include "sandbox/session_base.hpp"
 #include "sandbox/session_view.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "sandbox/compile.hpp"
+#include "sandbox/policy/compile.hpp"
 #include "sandbox/session_view.hpp"
 
 namespace sandpipe {

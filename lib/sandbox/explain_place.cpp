@@ -1,8 +1,8 @@
-#include "explain_place.hpp"
+#include "sandbox/explain_place.hpp"
 
 #include <utility>
 
-#include "own_places.hpp"
+#include "sandbox/policy/own_places.hpp"
 #include "wire/hidden_facts.hpp"
 
 namespace sandpipe {

@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-#include "compile.hpp"
-#include "session_view.hpp"
+#include "sandbox/policy/compile.hpp"
+#include "sandbox/session_view.hpp"
 
 namespace sandpipe {
 

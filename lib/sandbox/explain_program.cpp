@@ -1,11 +1,11 @@
-#include "explain_program.hpp"
+#include "sandbox/explain_program.hpp"
 
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "explain_place.hpp"
 #include "process/start_request.hpp"
+#include "sandbox/explain_place.hpp"
 
 namespace sandpipe {
 namespace {

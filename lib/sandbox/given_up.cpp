@@ -1,4 +1,4 @@
-#include "given_up.hpp"
+#include "sandbox/given_up.hpp"
 
 #include <array>
 #include <cstring>

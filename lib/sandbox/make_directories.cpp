@@ -1,4 +1,4 @@
-#include "make_directories.hpp"
+#include "sandbox/make_directories.hpp"
 
 #include <sandpipe/error.hpp>
 #include <sandpipe/unique_fd.hpp>

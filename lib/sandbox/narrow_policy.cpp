@@ -1,4 +1,4 @@
-#include "narrow_policy.hpp"
+#include "sandbox/narrow_policy.hpp"
 
 #include <sandpipe/error.hpp>
 #include <sandpipe/explain.hpp>
@@ -10,15 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "explain_place.hpp"
-#include "explain_program.hpp"
-#include "network/domain_rules.hpp"
-#include "path_facts.hpp"
-#include "path_pattern.hpp"
-#include "policy_entries.hpp"
-#include "resolved_path.hpp"
-#include "restricts_execution.hpp"
-#include "session_view.hpp"
+#include "sandbox/explain_place.hpp"
+#include "sandbox/explain_program.hpp"
+#include "sandbox/network/domain_rules.hpp"
+#include "sandbox/policy/path_facts.hpp"
+#include "sandbox/policy/path_pattern.hpp"
+#include "sandbox/policy/policy_entries.hpp"
+#include "sandbox/policy/resolved_path.hpp"
+#include "sandbox/policy/restricts_execution.hpp"
+#include "sandbox/session_view.hpp"
 #include "wire/access_rules.hpp"
 
 namespace sandpipe {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "compile.hpp"
+#include "sandbox/policy/compile.hpp"
 
 namespace sandpipe {
 

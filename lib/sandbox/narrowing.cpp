@@ -1,4 +1,4 @@
-#include "narrowing.hpp"
+#include "sandbox/narrowing.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "relayed_command.hpp"
+#include "sandbox/relayed_command.hpp"
 
 #include <utility>
 

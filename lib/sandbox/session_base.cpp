@@ -1,4 +1,4 @@
-#include "session_base.hpp"
+#include "sandbox/session_base.hpp"
 
 #include <sandpipe/error.hpp>
 

@@ -1,4 +1,4 @@
-#include "session_environment.hpp"
+#include "sandbox/session_environment.hpp"
 
 #include <charconv>
 #include <string_view>

@@ -1,11 +1,11 @@
-#include "session_view.hpp"
+#include "sandbox/session_view.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 
-#include "mount_layout.hpp"
-#include "own_places.hpp"
+#include "sandbox/policy/mount_layout.hpp"
+#include "sandbox/policy/own_places.hpp"
 #include "wire/hidden_facts.hpp"
 #include "wire/proxy_ports.hpp"
 

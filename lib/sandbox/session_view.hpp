@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "compile.hpp"
-#include "path_facts.hpp"
-#include "resolved_path.hpp"
+#include "sandbox/policy/compile.hpp"
+#include "sandbox/policy/path_facts.hpp"
+#include "sandbox/policy/resolved_path.hpp"
 
 namespace sandpipe {
 

@@ -17,14 +17,14 @@
 #include "process/start_request.hpp"
 #include "sandbox/cell_failure.hpp"
 #include "sandbox/cell_session.hpp"
-#include "sandbox/compile.hpp"
 #include "sandbox/make_directories.hpp"
 #include "sandbox/make_enforcer.hpp"
 #include "sandbox/make_report.hpp"
 #include "sandbox/narrow_policy.hpp"
 #include "sandbox/narrowing.hpp"
 #include "sandbox/network/proxy_variables.hpp"
-#include "sandbox/path_facts.hpp"
+#include "sandbox/policy/compile.hpp"
+#include "sandbox/policy/path_facts.hpp"
 #include "sandbox/session_base.hpp"
 
 namespace sandpipe {

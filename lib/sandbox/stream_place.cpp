@@ -1,11 +1,11 @@
-#include "stream_place.hpp"
+#include "sandbox/stream_place.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "own_places.hpp"
-#include "planted_link.hpp"
-#include "resolved_path.hpp"
+#include "sandbox/policy/own_places.hpp"
+#include "sandbox/policy/planted_link.hpp"
+#include "sandbox/policy/resolved_path.hpp"
 
 namespace sandpipe {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "path_facts.hpp"
 #include "process/session.hpp"
+#include "sandbox/policy/path_facts.hpp"
 #include "wire/access_rules.hpp"
 
 namespace sandpipe {

@@ -1,4 +1,4 @@
-#include "ticket_book.hpp"
+#include "sandbox/ticket_book.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "sandbox/restricts_execution.hpp"
+#include "sandbox/policy/restricts_execution.hpp"
 
 namespace sandpipe::tool {
 namespace {

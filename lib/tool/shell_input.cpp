@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <string>
 
-#include "sandbox/nearest_key.hpp"
-#include "sandbox/quoted_value.hpp"
+#include "sandbox/policy/nearest_key.hpp"
+#include "sandbox/policy/quoted_value.hpp"
 
 namespace sandpipe::tool {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "cli/options.hpp"
-#include "sandbox/mandatory_denies.hpp"
-#include "sandbox/policy_schema.hpp"
+#include "sandbox/policy/mandatory_denies.hpp"
+#include "sandbox/policy/policy_schema.hpp"
 
 namespace sandpipe {
 namespace {

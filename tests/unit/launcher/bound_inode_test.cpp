@@ -1,4 +1,4 @@
-#include "launcher/bound_inode.hpp"
+#include "launcher/supervisor/bound_inode.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

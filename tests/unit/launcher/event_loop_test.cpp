@@ -1,4 +1,4 @@
-#include "launcher/event_loop.hpp"
+#include "launcher/loop/event_loop.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "launcher/initial_settings.hpp"
+#include "launcher/supervisor/initial_settings.hpp"
 
 #include <gtest/gtest.h>
 

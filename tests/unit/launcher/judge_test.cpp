@@ -1,4 +1,4 @@
-#include "launcher/judge.hpp"
+#include "launcher/paths/judge.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "launcher/process_table.hpp"
+#include "launcher/command/process_table.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "launcher/refused_call.hpp"
+#include "launcher/kernel/refused_call.hpp"
 
 #include <gtest/gtest.h>
 #include <linux/btrfs.h>
@@ -11,8 +11,8 @@
 
 #include <cerrno>
 
-#include "launcher/known_probe.hpp"
-#include "launcher/socket_words.hpp"
+#include "launcher/supervisor/known_probe.hpp"
+#include "launcher/supervisor/socket_words.hpp"
 
 namespace sandpipe::launcher {
 namespace {

@@ -1,4 +1,4 @@
-#include "launcher/socket_address.hpp"
+#include "launcher/supervisor/socket_address.hpp"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "launcher/steady_path.hpp"
+#include "launcher/paths/steady_path.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "launcher/supervision_need.hpp"
+#include "launcher/cell/supervision_need.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "launcher/taken_back.hpp"
+#include "launcher/supervisor/taken_back.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "launcher/supervised_place.hpp"
+#include "launcher/paths/supervised_place.hpp"
 #include "support/temp_tree.hpp"
 
 namespace sandpipe::launcher {

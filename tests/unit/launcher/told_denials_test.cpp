@@ -1,4 +1,4 @@
-#include "launcher/told_denials.hpp"
+#include "launcher/supervisor/told_denials.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sandbox/compile.hpp"
+#include "sandbox/policy/compile.hpp"
 
 #include <sandpipe/error.hpp>
 
@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "fake_path_facts.hpp"
-#include "sandbox/mandatory_denies.hpp"
-#include "sandbox/mount_layout.hpp"
-#include "sandbox/policy_entries.hpp"
+#include "sandbox/policy/mandatory_denies.hpp"
+#include "sandbox/policy/mount_layout.hpp"
+#include "sandbox/policy/policy_entries.hpp"
 #include "simulated_mounts.hpp"
 #include "support/mentions.hpp"
 #include "wire/messages.hpp"

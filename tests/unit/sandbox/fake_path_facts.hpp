@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/path_facts.hpp"
-#include "sandbox/resolved_path.hpp"
+#include "sandbox/policy/path_facts.hpp"
+#include "sandbox/policy/resolved_path.hpp"
 
 namespace sandpipe::test {
 

@@ -1,4 +1,4 @@
-#include "sandbox/kernel_mounts.hpp"
+#include "sandbox/policy/kernel_mounts.hpp"
 
 #include <gtest/gtest.h>
 #include <sandpipe/explain.hpp>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "fake_path_facts.hpp"
-#include "sandbox/compile.hpp"
 #include "sandbox/explain_place.hpp"
+#include "sandbox/policy/compile.hpp"
 #include "sandbox/session_view.hpp"
 
 namespace sandpipe {

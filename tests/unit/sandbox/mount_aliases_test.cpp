@@ -1,4 +1,4 @@
-#include "sandbox/mount_aliases.hpp"
+#include "sandbox/policy/mount_aliases.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fake_path_facts.hpp"
-#include "sandbox/compile.hpp"
+#include "sandbox/policy/compile.hpp"
 
 namespace sandpipe {
 namespace {

@@ -1,4 +1,4 @@
-#include "sandbox/nearest_key.hpp"
+#include "sandbox/policy/nearest_key.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sandbox/path_facts.hpp"
+#include "sandbox/policy/path_facts.hpp"
 
 #include <sandpipe/error.hpp>
 

@@ -1,4 +1,4 @@
-#include "sandbox/path_pattern.hpp"
+#include "sandbox/policy/path_pattern.hpp"
 
 #include <gtest/gtest.h>
 

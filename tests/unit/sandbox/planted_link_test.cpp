@@ -1,4 +1,4 @@
-#include "sandbox/planted_link.hpp"
+#include "sandbox/policy/planted_link.hpp"
 
 #include <gmock/gmock.h>
 #include <sandpipe/error.hpp>
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "fake_path_facts.hpp"
-#include "sandbox/compile.hpp"
+#include "sandbox/policy/compile.hpp"
 
 namespace sandpipe {
 namespace {

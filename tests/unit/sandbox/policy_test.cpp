@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/check_supported.hpp"
-#include "sandbox/policy_schema.hpp"
+#include "sandbox/policy/check_supported.hpp"
+#include "sandbox/policy/policy_schema.hpp"
 #include "support/mentions.hpp"
 
 namespace sandpipe {

@@ -1,4 +1,4 @@
-#include "sandbox/quoted_value.hpp"
+#include "sandbox/policy/quoted_value.hpp"
 
 #include <sandpipe/error.hpp>
 #include <sandpipe/policy.hpp>

@@ -1,4 +1,4 @@
-#include "sandbox/resolved_path.hpp"
+#include "sandbox/policy/resolved_path.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sandbox/session_bounds.hpp"
+#include "sandbox/policy/session_bounds.hpp"
 
 #include <gmock/gmock.h>
 #include <sandpipe/error.hpp>

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sandbox/mount_layout.hpp"
+#include "sandbox/policy/mount_layout.hpp"
 #include "wire/session_plan.hpp"
 
 namespace sandpipe::test {

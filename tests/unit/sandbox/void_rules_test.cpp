@@ -4,7 +4,7 @@
 #include <string>
 
 #include "fake_path_facts.hpp"
-#include "sandbox/compile.hpp"
+#include "sandbox/policy/compile.hpp"
 
 namespace sandpipe {
 namespace {
