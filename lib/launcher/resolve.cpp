@@ -194,6 +194,8 @@ int Resolver::follow_by_kernel(Spot& spot) const {
     if (error < 0) return error;
     std::string place = place_of(target.get());
     if (is_below_proc(place)) return -ELOOP;
+    // Link by link it can be told.
+    if (place.empty() && restrictions_ == 0 && has_too_long_name(target.get())) return -ELOOP;
     spot.object = std::move(target);
     spot.place = std::move(place);
     return kind_of(spot.object, spot.kind);

@@ -101,10 +101,11 @@ Answer Attempt::rename() {
 
 int Attempt::find_link_source(Spot& spot) {
     Resolver resolver(caller_);
-    if (call_.on_descriptor) return resolver.find_descriptor(call_.directory, spot);
-    if ((call_.flags & AT_SYMLINK_FOLLOW) || call_.path.ends_with('/'))
-        return resolver.find_target(call_.directory, call_.path, spot);
-    return resolver.find_entry(call_.directory, call_.path, spot);
+    const bool follows = (call_.flags & AT_SYMLINK_FOLLOW) || call_.path.ends_with('/');
+    const int error = call_.on_descriptor ? resolver.find_descriptor(call_.directory, spot)
+                      : follows           ? resolver.find_target(call_.directory, call_.path, spot)
+                                          : resolver.find_entry(call_.directory, call_.path, spot);
+    return unless_unknown(error, spot);
 }
 
 Answer Attempt::link() {
