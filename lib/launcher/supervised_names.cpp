@@ -86,8 +86,8 @@ Answer Attempt::rename() {
         flags,
         [&](std::string_view tail) { return brings_along(from, tail); },
         [&](std::string_view tail) { return brings_along(to, tail); },
-        [&](const wire::AccessRule& rule, std::string_view place) { return brings_match(from, rule, place); },
-        [&](const wire::AccessRule& rule, std::string_view place) { return brings_match(to, rule, place); }};
+        [&](const wire::AccessRule& rule, std::string_view at) { return brings_match(rules_, from, rule, at); },
+        [&](const wire::AccessRule& rule, std::string_view at) { return brings_match(rules_, to, rule, at); }};
     rename.to.initial = initial;
     Answer answer = settle(judge_rename(rules_, rename), from, to, [&] {
         if (initial) return put_settings(settings, from, to);

@@ -99,6 +99,13 @@ TEST_F(Globs, ADirectoryBringsNoDeniedNames) {
                     "- w/b/harmless", "+ w/etc", "+ w/etc/harmless"});
 }
 
+TEST_F(Globs, WhatIsAllowedByNameMayMoveWithItsDirectory) {
+    host("mkdir w/d w/e; echo x > w/d/a.key; echo x > w/e/b.key");
+    Session session = open(policy({"d/*.key", "e/*.key"}, {}, {"d/a.key"}));
+    expect_acts(session, "EACCES", at("w"), {"rename @/e @/g"});
+    expect_acts(session, "ok", at("w"), {"rename @/d @/g", "rename @/g @/d", "read @/d/a.key"});
+}
+
 /// What the host makes while a session runs has no rule of its own there, nor a mount before the next command.
 TEST_F(Globs, WhatComesLaterIsNotMovedAway) {
     ignore_below("w");
