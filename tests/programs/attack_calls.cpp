@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -35,6 +36,11 @@ long clone_with(unsigned long flags) {
     const long child = ::syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
     if (child == 0) ::_exit(0);
     return child;
+}
+
+/// Of a file that exists and belongs to whoever tries.
+long control_file(unsigned long request, unsigned long argument) {
+    return ::syscall(SYS_fcntl, ::open("two", O_RDONLY), request, argument);
 }
 
 struct Call {
@@ -164,6 +170,11 @@ const Call kCalls[] = {
      [] { return ::syscall(SYS_ioctl, ::open("/dev/ptmx", O_RDWR | O_NOCTTY), TIOCSTI | 1ul << 63, "x"); }},
     {"subvolume", [] { return static_cast<long>(::ioctl(::open("/", O_RDONLY), BTRFS_IOC_SUBVOL_CREATE, nullptr)); }},
     {"snapshot", [] { return ::syscall(SYS_ioctl, -1, BTRFS_IOC_SNAP_CREATE_V2 | 1ul << 32, nullptr); }},
+    {"lease", [] { return control_file(F_SETLEASE, F_WRLCK); }},
+    {"lease_high", [] { return control_file(F_SETLEASE | 1ul << 32, F_RDLCK); }},
+    {"delegation", [] { return control_file(1040, 0); }},
+    {"lease_asked", [] { return control_file(F_GETLEASE, 0); }},
+    {"locked", [] { return static_cast<long>(::flock(::open("two", O_RDONLY), LOCK_EX)); }},
     {"tioclinux",
      [] {
          char c = 99;

@@ -278,6 +278,7 @@ TEST_F(DenialKinds, SystemCallsAndSockets) {
                  {"unshare_user", "syscall", "unshare", "no new user namespace"},
                  {"setns", "syscall", "setns", ""},
                  {"tiocsti", "syscall", "ioctl", "TIOCSTI"},
+                 {"lease", "syscall", "fcntl", "F_SETLEASE"},
                  {"subvolume", "syscall", "ioctl", "BTRFS_IOC_SUBVOL_CREATE"},
                  {"snapshot", "syscall", "ioctl", "BTRFS_IOC_SNAP_CREATE"},
                  {"unix_dgram", "socket", "socket", "only stream and seqpacket UNIX sockets: AF_UNIX, SOCK_DGRAM"},

@@ -99,6 +99,33 @@ TEST_F(Globs, ADirectoryBringsNoDeniedNames) {
                     "- w/b/harmless", "+ w/etc", "+ w/etc/harmless"});
 }
 
+TEST_F(Globs, WhatIsAllowedByNameMayMoveWithItsDirectory) {
+    host("mkdir w/d w/e; echo x > w/d/a.key; echo x > w/e/b.key");
+    Session session = open(policy({"d/*.key", "e/*.key"}, {}, {"d/a.key"}));
+    expect_acts(session, "EACCES", at("w"), {"rename @/e @/g"});
+    expect_acts(session, "ok", at("w"), {"rename @/d @/g", "rename @/g @/d", "read @/d/a.key"});
+}
+
+/// What the host makes while a session runs has no rule of its own there, nor a mount before the next command.
+TEST_F(Globs, WhatComesLaterIsNotMovedAway) {
+    ignore_below("w");
+    host("mkdir -p w/a/keys w/free w/b/keys");
+    Session session = open(policy({"b/keys/*.key"}, {"a/keys/*.key"}));
+    const std::vector<std::string> away{"rename @/a @/a2", "rename @/a/keys @/a/k2", "exchange @/a @/free",
+                                        "rename @/b @/b2", "exchange @/free @/b/keys"};
+    expect_acts(session, "ok", at("w"),
+                {"rename @/a @/a2", "rename @/a2 @/a", "rename @/b/keys @/b/k", "rename @/b/k @/b/keys"});
+    Running running = session.start(
+        session.shell("echo ready; read x; mv a a2; mv a/keys k2; mv b b2; ls -d a2 k2 b2").input(Input::stream()));
+    running.await_output("ready");
+    host("echo secret > w/a/keys/x.key; echo secret > w/b/keys/x.key");
+    running.write("go\n");
+    EXPECT_EQ(running.finish().out, "ready\n");
+    expect_acts(session, "EACCES", at("w"), away);
+    host("rm w/a/keys/x.key w/b/keys/x.key");
+    expect_acts(session, "ok", at("w"), {"rename @/a @/a2", "rename @/b @/b2"});
+}
+
 TEST_F(Globs, WhatExistsCannotBeChangedNorMovedAway) {
     host("for t in w c; do mkdir -p $t/d; echo x > $t/d/a.key; mkdir $t/d/k.key; done");
     ignore_below("c");

@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <sandpipe/unique_fd.hpp>
+
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -39,6 +42,29 @@ TEST_F(Privileges, SystemCallsBeyondTheSandboxAreRefused) {
                  {"landlock_create", "landlock_add", "landlock_restrict"});
     expect_calls(session, "EPERM|ENOSYS", {"clone3"});
     expect_calls(session, "EINVAL", {"nnp_off"});
+}
+
+/// Whoever opens a file that has a lease waits for its holder, and reading it is enough to get one.
+TEST_F(Privileges, NobodyIsKeptFromOpeningFiles) {
+    Session session = open();
+    expect_calls(session, "EACCES", {"lease", "lease_high", "delegation"});
+    expect_calls(session, "ok", {"lease_asked", "locked"});
+    Running running = session.start(Session::python_command(
+        "import fcntl, time\n"
+        "for name in '../o/two', 'two':\n"
+        "    for kind in fcntl.F_WRLCK, fcntl.F_RDLCK:\n"
+        "        try: fcntl.fcntl(held := open(name), fcntl.F_SETLEASE, kind); print('held')\n"
+        "        except OSError as e: print(e.errno)\n"
+        "print('ready', flush=True)\n"
+        "time.sleep(60)"));
+    running.await_output("ready");
+    EXPECT_EQ(running.output(), "13\n13\n13\n13\nready\n");
+    for (const char* name : {"o/two", "w/two"}) {
+        const unique_fd file(::open(at(name).c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+        EXPECT_TRUE(file) << name;  // EWOULDBLOCK where somebody has a lease
+    }
+    running.stop();
+    EXPECT_EQ(running.finish().result.denials.size(), 4U);
 }
 
 TEST_F(Privileges, TheFilterHoldsWithoutFileRulesToo) {

@@ -185,6 +185,38 @@ TEST_F(WeakerSession, RootWithoutAUserNamespaceHasNoPower) {
         << weaker.text;
 }
 
+/// A connect that waits does so in a process of the init's that shares its descriptors, and all commands see it.
+TEST_F(WeakerSession, NobodyGetsAnInitsDescriptors) {
+    if (!is_root()) GTEST_SKIP() << "root only: users need that namespace";
+    host("cat > w/look.py <<'END'\n"
+         "import os, socket, subprocess, threading, time\n"
+         "full = socket.socket(socket.AF_UNIX)\n"
+         "full.bind('full.sock')\n"
+         "full.listen(0)\n"
+         "for i in range(3):\n"
+         "    dial = socket.socket(socket.AF_UNIX)\n"
+         "    threading.Thread(target=dial.connect, args=('full.sock',), daemon=True).start()\n"
+         "child = subprocess.Popen(['sleep', '60'], stdin=open('two'))\n"
+         "def others():\n"
+         "    found = {int(name) for name in os.listdir('/proc') if name.isdigit()}\n"
+         "    return sorted(found - {os.getpid(), child.pid})\n"
+         "while len(others()) < 3: time.sleep(0.01)\n"
+         "def try_open(pid, number):\n"
+         "    try: os.open(f'/proc/{pid}/fd/{number}', os.O_RDWR)\n"
+         "    except OSError: return\n"
+         "    print('opened', 'child' if pid == child.pid else 'init', number, flush=True)\n"
+         "for pid in others():\n"
+         "    for number in range(64): try_open(pid, number)\n"
+         "try_open(child.pid, 0)\n"
+         "os.unlink('full.sock')\n"
+         "os._exit(0)\n"
+         "END");
+    for (const char* what : {"userns", "none"}) {
+        const CommandLineRun weaker = run_without(what, at("w"), "--weaker-nested", "exec python3 -I -S look.py");
+        EXPECT_EQ(weaker.output(), "opened child 0\n") << what << weaker.text;
+    }
+}
+
 TEST_F(WeakerSession, ExecutionAndSocketsAreNamedWhereTheyAreLess) {
     const CommandLineRun weaker =
         run_without("listener", at("w"), "--weaker-nested --allow-exec /bin/cat", "cat two; ls");

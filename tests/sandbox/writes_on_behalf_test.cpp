@@ -86,5 +86,61 @@ for flags in os.O_WRONLY, os.O_WRONLY | os.O_CREAT, os.O_WRONLY | 1 << 40, os.O_
     EXPECT_TRUE(ran.denied() == expected.denied());
 }
 
+/// Nobody can say the name of what lies so deep, and a descriptor says none: by one it is refused as by a path.
+TEST_F(WritesOnBehalf, WhatIsFoundByADescriptorHasANameHoweverLong) {
+    host("mkdir w/d");
+    const std::string program = R"(
+import errno, os
+def attempt(name, act):
+    try: act(); result = 'ok'
+    except OSError as e: result = errno.errorcode[e.errno]
+    print(name, result)
+def enter(name):
+    os.makedirs(name, exist_ok=True); os.chdir(name)
+def link(f):
+    os.link(f'/proc/self/fd/{f}', 'other', dst_dir_fd=top, follow_symlinks=True); os.unlink('other', dir_fd=top)
+top = os.open('.', os.O_RDONLY)
+print('ready', flush=True)
+input()
+enter('deep')
+for i in range(20): enter('n' * 220)
+os.rename('d', 'd', src_dir_fd=top)
+for name in 'd/a.key', 'd/a.txt':
+    f = os.open(name, os.O_RDONLY | os.O_CREAT)
+    attempt(name, lambda: os.open(name, os.O_RDWR))
+    os.symlink(os.path.basename(name), 'd/link')
+    attempt('by a link', lambda: os.open('d/link', os.O_RDWR))
+    os.unlink('d/link')
+    attempt('its link', lambda: os.open(f'/proc/self/fd/{f}', os.O_RDWR))
+    attempt('chmod', lambda: os.fchmod(f, 0o666))
+    attempt('truncate', lambda: os.truncate(f'/proc/self/fd/{f}', 0))
+    attempt('link', lambda: link(f))
+attempt('directory', lambda: os.fchmod(os.open('d', os.O_RDONLY), 0o700))
+os.rename('d', 'd', dst_dir_fd=top)
+)";
+    const auto lines = [](const std::string& first, const std::string& others) {
+        std::string text = "ready\n";
+        for (const char* name : {"d/a.key ", "d/a.txt "}) {
+            for (const char* way : {name, "by a link "}) text += way + (name[4] == 'k' ? first : "ok") + "\n";
+            for (const char* way : {"its link ", "chmod ", "truncate ", "link "}) text += way + others + "\n";
+        }
+        return text + "directory ok\n";
+    };
+    SandboxPolicy denying = writable();
+    denying.filesystem.deny_write = {"**/*.key"};
+    Session session = open(denying);
+    Running running = session.start(Session::python_command(program).input(Input::stream()));
+    running.await_output("ready");
+    host("echo secret > w/d/a.key");
+    running.write("go\n");
+    const Ran ran = running.finish();
+    EXPECT_EQ(ran.out, lines("EACCES", "ENAMETOOLONG")) << ran.err;
+    EXPECT_EQ(read_file(at("w/d/a.key")), "secret\n");
+    host("rm -rf w/deep");
+    Session plain = open();
+    const Ran allowed = plain.run(Session::python_command(program).input(Input::bytes("go\n")));
+    EXPECT_EQ(allowed.out, lines("ok", "ok")) << allowed.err;
+}
+
 }  // namespace
 }  // namespace sandpipe::testing

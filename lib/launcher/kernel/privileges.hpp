@@ -14,4 +14,19 @@ namespace sandpipe::launcher {
 [[nodiscard]] int keep_capabilities(std::uint64_t mask) noexcept;
 [[nodiscard]] int set_no_new_privs() noexcept;
 
+/// Until its end this thread's capabilities have no effect: it may do what commands of its user may.
+class WithoutCapabilities {
+  public:
+    WithoutCapabilities() noexcept;
+    WithoutCapabilities(const WithoutCapabilities&) = delete;
+    WithoutCapabilities& operator=(const WithoutCapabilities&) = delete;
+    ~WithoutCapabilities();
+    /// False where they could not be laid aside.
+    explicit operator bool() const noexcept { return aside_; }
+
+  private:
+    std::uint64_t before_ = 0;
+    bool aside_ = false;
+};
+
 }  // namespace sandpipe::launcher

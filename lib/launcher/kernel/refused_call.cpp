@@ -1,5 +1,6 @@
 #include "launcher/kernel/refused_call.hpp"
 
+#include <fcntl.h>
 #include <linux/btrfs.h>
 #include <linux/ioprio.h>
 #include <seccomp.h>
@@ -87,6 +88,7 @@ constexpr std::uint64_t kInt = 0xffffffff;
 constexpr std::uint64_t kRequestType = _IOC_TYPEMASK << _IOC_TYPESHIFT;
 constexpr std::uint64_t kBcachefs = 0xbc << _IOC_TYPESHIFT;  // subvolumes among them, by paths
 constexpr std::uint64_t kOcfs2Reflink = 0x40186f04;  // of fs/ocfs2/ocfs2_ioctl.h: a copy with a name
+constexpr int kSetDelegation = 1040;  // F_SETDELEG, since 6.19
 constexpr const char* kInit = "process 1, which is the sandbox's own";
 constexpr const char* kAllOfUser = "all processes of the user";
 constexpr RefusedArgument kRefusedArguments[] = {
@@ -102,6 +104,9 @@ constexpr RefusedArgument kRefusedArguments[] = {
     {SCMP_SYS(ioctl), 1, kInt, BTRFS_IOC_SNAP_DESTROY_V2, EPERM, "BTRFS_IOC_SNAP_DESTROY"},
     {SCMP_SYS(ioctl), 1, kInt, kOcfs2Reflink, EPERM, "OCFS2_IOC_REFLINK"},
     {SCMP_SYS(ioctl), 1, kRequestType, kBcachefs, EPERM, "an ioctl of bcachefs"},
+    // whoever opens a file waits for those who have a lease of it, for which they only need to read it
+    {SCMP_SYS(fcntl), 1, kInt, F_SETLEASE, EACCES, "F_SETLEASE"},
+    {SCMP_SYS(fcntl), 1, kInt, kSetDelegation, EACCES, "F_SETDELEG"},
     // the init, which is of the same user: it serves the commands that come after this one
     {SCMP_SYS(prlimit64), 0, kInt, 1, EPERM, kInit},
     {SCMP_SYS(sched_setaffinity), 0, kInt, 1, EPERM, kInit},

@@ -49,20 +49,25 @@ Judgement judge_entry(const wire::AccessRules& rules, const Site& site) {
 
 Judgement protects(const wire::AccessRule& rule) { return {Decision::deny, EACCES, rule.text}; }
 
-/// What stands at `site` goes away as a whole: it may not take a protected place with it.
-Judgement judge_departure(const wire::AccessRules& rules, const Site& site) {
-    Judgement judgement = judge_entry(rules, site);
-    if (denies(judgement) || site.kind != Kind::directory) return judgement;
-    const auto below = rules.protected_below(site.place);
-    return below.empty() ? kPerform : protects(*below.front());
-}
-
-/// "**/NAME" matches a name wherever it stands below its place, so what comes from there brings nothing new.
-bool matched_before(const wire::AccessRule& rule, std::string_view from) {
+/// "**/NAME" matches a name wherever it stands below its place: what moves within that matches there as it did before.
+bool matches_at_both(const wire::AccessRule& rule, std::string_view other) {
     constexpr std::string_view kAnywhere = "**/";
     const bool anywhere =
         rule.glob.starts_with(kAnywhere) && rule.glob.find('/', kAnywhere.size()) == std::string::npos;
-    return anywhere && wire::holds(rule.place, from);
+    return anywhere && wire::holds(rule.place, other);
+}
+
+/// What stands at `site` goes away to `to` as a whole: it may not take a protected place with it, nor what came to a
+/// name that a glob denies after the session was planned.
+Judgement judge_departure(const wire::AccessRules& rules, const Site& site, const BringsMatch& matches,
+                          std::string_view to) {
+    Judgement judgement = judge_entry(rules, site);
+    if (denies(judgement) || site.kind != Kind::directory) return judgement;
+    const auto below = rules.protected_below(site.place);
+    if (!below.empty()) return protects(*below.front());
+    for (const wire::AccessRule* rule : rules.globs_below(site.place))
+        if (!matches_at_both(*rule, to) && matches(*rule, site.place)) return protects(*rule);
+    return kPerform;
 }
 
 /// Nothing is there to be changed. Where that is denied the kernel is not left to find out: by then another session, or
@@ -177,7 +182,7 @@ Judgement judge_arrival(const wire::AccessRules& rules, const Site& site, Kind k
         return glob ? protects(*glob) : kPerform;
     }
     for (const wire::AccessRule* rule : rules.globs_below(place))
-        if (!matched_before(*rule, load.from) && load.matches(*rule, place)) return protects(*rule);
+        if (!matches_at_both(*rule, load.from) && load.matches(*rule, place)) return protects(*rule);
     return kPerform;
 }
 
@@ -211,11 +216,11 @@ Judgement judge_rename(const wire::AccessRules& rules, const Rename& rename) {
     if (!from.ordinary || !to.ordinary) return kPerform;
     if (from.kind == Kind::missing || (exchange && to.kind == Kind::missing)) return refuse(ENOENT);
     if ((rename.flags & RENAME_NOREPLACE) && to.kind != Kind::missing) return refuse(EEXIST);
-    Judgement judgement = judge_departure(rules, from);
+    Judgement judgement = judge_departure(rules, from, rename.from_matches, to.place);
     if (!denies(judgement))
         judgement =
             judge_arrival(rules, to, from.kind, {rename.from_brings, rename.from_matches, from.place});
-    if (!denies(judgement) && exchange) judgement = judge_departure(rules, to);
+    if (!denies(judgement) && exchange) judgement = judge_departure(rules, to, rename.to_matches, from.place);
     if (!denies(judgement) && exchange)
         judgement =
             judge_arrival(rules, from, to.kind, {rename.to_brings, rename.to_matches, to.place});

@@ -41,7 +41,7 @@ struct Judgement {
 using BringsAlong = std::function<bool(std::string_view tail)>;
 
 /// Tells whether a directory that is moved to `place` would bring something there that the glob of `rule`
-/// matches.
+/// matches; or, where `place` is its own, whether it has such.
 using BringsMatch = std::function<bool(const wire::AccessRule& rule, std::string_view place)>;
 
 /// What comes to a place with something new: nothing, or what a moved directory has in it.

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "launcher/kernel/privileges.hpp"
 #include "launcher/paths/deep_place.hpp"
 #include "launcher/paths/supervised_place.hpp"
 
@@ -17,6 +18,11 @@ constexpr int kMaxLinks = 40;  // path_resolution(7)
 
 bool is_special(std::string_view name) { return name == "." || name == ".." || name == "/"; }
 
+/// Of an object whose name nobody has said.
+std::string place_of_found(const Spot& spot) {
+    return spot.kind == Kind::directory ? place_of_directory(spot.object.get()) : place_of(spot.object.get());
+}
+
 }  // namespace
 
 std::string join(const std::string& place, const std::string& name) {
@@ -24,7 +30,7 @@ std::string join(const std::string& place, const std::string& name) {
 }
 
 struct Resolver::Link {
-    bool magic = false;  // leads to an object, not by a text
+    unique_fd object;  // what a magic one leads to, which has no text
     std::string text;
 };
 
@@ -66,7 +72,7 @@ std::string Resolver::plain_place(int directory, std::string_view path, bool sta
 int Resolver::find_descriptor(int number, Spot& spot) {
     int error = caller_.open_start(number, spot.object);
     if (error == 0) error = kind_of(spot.object, spot.kind);
-    if (error == 0) spot.place = place_of(spot.object.get());
+    if (error == 0) spot.place = place_of_found(spot);
     if (is_nameless(spot.object.get(), spot.place)) spot.place.clear();
     return error;
 }
@@ -170,8 +176,8 @@ int Resolver::step(unique_fd& here, const std::string& name, std::string& rest) 
     if (kind == Kind::symlink) {
         error = read_link(here.get(), name, next.get(), link);
         if (error < 0) return error;
-        if (link.magic)
-            error = open_handle(here.get(), name.c_str(), 0, next);
+        if (link.object)
+            next = std::move(link.object);
         else if (link.text.starts_with('/'))
             error = open_handle(AT_FDCWD, "/", O_DIRECTORY, next);
         else
@@ -188,6 +194,8 @@ int Resolver::follow_by_kernel(Spot& spot) const {
     if (error < 0) return error;
     std::string place = place_of(target.get());
     if (is_below_proc(place)) return -ELOOP;
+    // Link by link it can be told.
+    if (place.empty() && restrictions_ == 0 && has_too_long_name(target.get())) return -ELOOP;
     spot.object = std::move(target);
     spot.place = std::move(place);
     return kind_of(spot.object, spot.kind);
@@ -198,16 +206,16 @@ int Resolver::follow_last(Spot& spot) {
     Link link;
     int error = read_link(spot.directory.get(), spot.name, spot.object.get(), link);
     if (error < 0) return error;
-    if (!link.magic) {
+    if (!link.object) {
         if (spot.slashed) link.text += '/';
         unique_fd start = std::move(spot.directory);
         return find(std::move(start), link.text, spot);
     }
-    error = open_handle(spot.directory.get(), spot.name.c_str(), 0, spot.object);
-    if (error == 0) error = kind_of(spot.object, spot.kind);
+    spot.object = std::move(link.object);
+    error = kind_of(spot.object, spot.kind);
     if (error < 0) return error;
     spot.directory.reset();
-    spot.place = place_of(spot.object.get());
+    spot.place = place_of_found(spot);
     return 0;
 }
 
@@ -219,11 +227,20 @@ int Resolver::read_link(int directory, const std::string& name, int link, Link& 
     if (reached == -EACCES) return reached;
     if (!is_procfs(link)) return read_link_text(link, found.text);
     const std::string above = place_of(directory);
-    found.magic = reached == -ELOOP;
-    if (found.magic && wire::holds("/proc/" + std::to_string(::getpid()), above)) return -EACCES;
-    if (found.magic) return 0;
+    if (reached == -ELOOP) return follow_magic(directory, name, above, found.object);
     found.text = above == "/proc" ? own_link_text(name) : std::string();
     return found.text.empty() ? read_link_text(link, found.text) : 0;
+}
+
+/// This process, and those that share its descriptors to wait for it (BlockingCalls), can be seen by the caller and are
+/// not for it. What it may follow of others the kernel says: with its rights, for which those of its user are enough.
+int Resolver::follow_magic(int directory, const std::string& name, const std::string& above, unique_fd& object) const {
+    const auto is_in = [&](pid_t pid) { return wire::holds("/proc/" + std::to_string(pid), above); };
+    if (is_in(::getpid())) return -EACCES;
+    // A process may always look at itself.
+    if (is_in(caller_.process()) || is_in(caller_.thread())) return open_handle(directory, name.c_str(), 0, object);
+    const WithoutCapabilities as_caller;
+    return as_caller ? open_handle(directory, name.c_str(), 0, object) : -EACCES;
 }
 
 std::string Resolver::own_link_text(std::string_view name) const {

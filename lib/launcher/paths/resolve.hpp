@@ -58,6 +58,8 @@ class Resolver {
     [[nodiscard]] int follow_last(Spot& spot);
     struct Link;
     [[nodiscard]] int read_link(int directory, const std::string& name, int link, Link& found);
+    [[nodiscard]] int follow_magic(int directory, const std::string& name, const std::string& above,
+                                   unique_fd& object) const;
     [[nodiscard]] std::string own_link_text(std::string_view name) const;
 
     const Caller& caller_;

@@ -84,6 +84,11 @@ std::string place_of(int object) {
     return found.st_nlink == 0 ? std::string() : place.substr(0, place.size() - kDeleted.size());
 }
 
+bool has_too_long_name(int object) {
+    char start = 0;
+    return ::readlink(OwnDescriptor(object).path(), &start, 1) < 0 && errno == ENAMETOOLONG;
+}
+
 bool is_below_proc(std::string_view place) { return !wire::relative_to("/proc", place).empty(); }
 
 bool is_procfs(int object) {

@@ -23,6 +23,8 @@ namespace sandpipe::launcher {
 [[nodiscard]] int kind_of(const unique_fd& object, Kind& kind);
 /// The resolved path; "" for what has none: pipes, sockets, memfds, removed directories, unlinked files.
 [[nodiscard]] std::string place_of(int object);
+/// It has one, of more bytes than a path can have: so nobody can be told it.
+[[nodiscard]] bool has_too_long_name(int object);
 /// Below the /proc of this namespace, where "self" may have been on the way.
 [[nodiscard]] bool is_below_proc(std::string_view place);
 /// Belongs to a /proc, where links need not be what their text says.

@@ -26,7 +26,7 @@ Directory open_directory(int parent, const std::string& name) {
 
 class TreeSearch {
   public:
-    explicit TreeSearch(const wire::AccessRule& rule) : rule_(rule) {}
+    TreeSearch(const wire::AccessRules& rules, const wire::AccessRule& rule) : rules_(rules), rule_(rule) {}
 
     /// `place` is where the directory `name` of `parent` would stand.
     bool matches_in(int parent, const std::string& name, const std::string& place) {
@@ -49,20 +49,27 @@ class TreeSearch {
         if (wire::holds(rule_.place, place)) {
             const std::string_view below = wire::relative_to(rule_.place, place);
             const wire::GlobMatch match = wire::match_glob(rule_.glob, below);
-            if (match.matched != wire::GlobMatch::kNone && !below.empty()) return true;
+            if (match.matched != wire::GlobMatch::kNone && !below.empty() && !is_lifted(place)) return true;
             deeper = match.open;
         }
         return deeper && sys::is_directory(parent, entry, true) && matches_in(::dirfd(parent), entry.d_name, place);
     }
 
+    /// By a rule that allows it by its name.
+    [[nodiscard]] bool is_lifted(const std::string& place) const {
+        return rule_.access == wire::Access::deny_read && rules_.read(place).allowed;
+    }
+
+    const wire::AccessRules& rules_;
     const wire::AccessRule& rule_;
     std::size_t entries_ = 0;
 };
 
 }  // namespace
 
-bool brings_match(const Spot& spot, const wire::AccessRule& rule, std::string_view place) {
-    return TreeSearch(rule).matches_in(spot.directory.get(), spot.name, std::string(place));
+bool brings_match(const wire::AccessRules& rules, const Spot& spot, const wire::AccessRule& rule,
+                  std::string_view place) {
+    return TreeSearch(rules, rule).matches_in(spot.directory.get(), spot.name, std::string(place));
 }
 
 }  // namespace sandpipe::launcher

@@ -8,7 +8,9 @@
 namespace sandpipe::launcher {
 
 /// Whether the directory `spot`, once it stands at `place`, would have something below it that the glob of
-/// `rule` matches. What cannot be looked at counts, and so does more than a hundred thousand entries.
-[[nodiscard]] bool brings_match(const Spot& spot, const wire::AccessRule& rule, std::string_view place);
+/// `rule`, one of `rules`, matches and no other lifts. What cannot be looked at counts, and so does more than a
+/// hundred thousand entries.
+[[nodiscard]] bool brings_match(const wire::AccessRules& rules, const Spot& spot, const wire::AccessRule& rule,
+                                std::string_view place);
 
 }  // namespace sandpipe::launcher

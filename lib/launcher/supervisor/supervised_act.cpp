@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "launcher/kernel/own_descriptor.hpp"
+#include "launcher/paths/supervised_place.hpp"
 #include "launcher/supervisor/call_arguments.hpp"
 #include "launcher/supervisor/supervised_attempt.hpp"
 #include "launcher/supervisor/supervised_interpreter.hpp"
@@ -29,6 +30,12 @@ Site Attempt::site_of(const Spot& spot) const {
     return site;
 }
 
+/// What is found without saying its name, which is longer than any path, may be what a glob denies.
+int Attempt::unless_unknown(int error, const Spot& spot) const {
+    const bool known = error < 0 || !spot.object || !spot.place.empty() || !has_too_long_name(spot.object.get());
+    return known || rules_.globs_below("/").empty() ? error : -ENAMETOOLONG;
+}
+
 /// A path that ends before its last component: a denied place may be what it ends at.
 Answer Attempt::unreachable(Resolver& resolver, int error) const {
     Answer answer;
@@ -45,8 +52,9 @@ int Attempt::find_opened(Resolver& resolver, Spot& spot) const {
     const std::uint64_t flags = call_.how.flags;
     const bool is_new_only = (flags & O_CREAT) && (flags & O_EXCL);
     const bool stays_at_link = is_new_only || ((flags & O_NOFOLLOW) && !call_.path.ends_with('/'));
-    return stays_at_link ? resolver.find_entry(call_.directory, call_.path, spot)
-                         : resolver.find_target(call_.directory, call_.path, spot);
+    const int error = stays_at_link ? resolver.find_entry(call_.directory, call_.path, spot)
+                                    : resolver.find_target(call_.directory, call_.path, spot);
+    return unless_unknown(error, spot);
 }
 
 /// openat2(2): nothing can be made so, and what is cached here need not be for the caller.
@@ -191,10 +199,11 @@ Answer Attempt::execute(const Spot& program, Answer answer) const {
 }
 
 int Attempt::find_changed(Resolver& resolver, Spot& spot) const {
-    if (call_.on_descriptor) return resolver.find_descriptor(call_.directory, spot);
     const bool stays_at_link = (call_.flags & AT_SYMLINK_NOFOLLOW) && !call_.path.ends_with('/');
-    return stays_at_link ? resolver.find_entry(call_.directory, call_.path, spot)
-                         : resolver.find_target(call_.directory, call_.path, spot);
+    const int error = call_.on_descriptor ? resolver.find_descriptor(call_.directory, spot)
+                      : stays_at_link     ? resolver.find_entry(call_.directory, call_.path, spot)
+                                          : resolver.find_target(call_.directory, call_.path, spot);
+    return unless_unknown(error, spot);
 }
 
 Answer Attempt::change_mode() {

@@ -50,6 +50,7 @@ class Attempt {
     template <typename Carry>
     Answer settle(Judgement judgement, const Spot& spot, const Spot& second, Carry carry_out);
     Site site_of(const Spot& spot) const;
+    int unless_unknown(int error, const Spot& spot) const;
     Judgement judge_code(const Spot& spot) const;
     Judgement judge_mapped(const Mapping& mapping) const;
     int find_changed(Resolver& resolver, Spot& spot) const;

@@ -86,8 +86,8 @@ Answer Attempt::rename() {
         flags,
         [&](std::string_view tail) { return brings_along(from, tail); },
         [&](std::string_view tail) { return brings_along(to, tail); },
-        [&](const wire::AccessRule& rule, std::string_view place) { return brings_match(from, rule, place); },
-        [&](const wire::AccessRule& rule, std::string_view place) { return brings_match(to, rule, place); }};
+        [&](const wire::AccessRule& rule, std::string_view at) { return brings_match(rules_, from, rule, at); },
+        [&](const wire::AccessRule& rule, std::string_view at) { return brings_match(rules_, to, rule, at); }};
     rename.to.initial = initial;
     Answer answer = settle(judge_rename(rules_, rename), from, to, [&] {
         if (initial) return put_settings(settings, from, to);
@@ -101,10 +101,11 @@ Answer Attempt::rename() {
 
 int Attempt::find_link_source(Spot& spot) {
     Resolver resolver(caller_);
-    if (call_.on_descriptor) return resolver.find_descriptor(call_.directory, spot);
-    if ((call_.flags & AT_SYMLINK_FOLLOW) || call_.path.ends_with('/'))
-        return resolver.find_target(call_.directory, call_.path, spot);
-    return resolver.find_entry(call_.directory, call_.path, spot);
+    const bool follows = (call_.flags & AT_SYMLINK_FOLLOW) || call_.path.ends_with('/');
+    const int error = call_.on_descriptor ? resolver.find_descriptor(call_.directory, spot)
+                      : follows           ? resolver.find_target(call_.directory, call_.path, spot)
+                                          : resolver.find_entry(call_.directory, call_.path, spot);
+    return unless_unknown(error, spot);
 }
 
 Answer Attempt::link() {

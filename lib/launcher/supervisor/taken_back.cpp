@@ -95,7 +95,7 @@ Judgement judge_at(const wire::AccessRules& rules, const Spot& entry, std::strin
     if (kind == Kind::missing) return {Decision::perform, 0, {}};
     if (place.empty()) return {Decision::refuse, ENAMETOOLONG, {}};
     const Load load{[&](std::string_view tail) { return brings_along(entry, tail); },
-                    [&](const wire::AccessRule& rule, std::string_view to) { return brings_match(entry, rule, to); },
+                    [&](const auto& rule, std::string_view to) { return brings_match(rules, entry, rule, to); },
                     from};
     return judge_arrival(rules, Site{place, kind}, kind, load);
 }

@@ -237,6 +237,10 @@ TEST(JudgeGlobs, NewNamesAndDirectoriesThatBringThem) {
     EXPECT_EQ(rules, std::vector<std::string>{"conf /w/conf"});
     EXPECT_EQ(move("/w/a", "/w/conf", rules, false), perform());
     rules.clear();
+    EXPECT_EQ(move("/w/conf", "/w/a", rules, true), denied("conf"));
+    EXPECT_EQ(rules, std::vector<std::string>{"conf /w/conf"});
+    EXPECT_EQ(move("/w/conf", "/w/a", rules, false), perform());
+    rules.clear();
     EXPECT_EQ(move("/w/a", "/w/d.pem", rules, false), denied("pem"));
 }
 

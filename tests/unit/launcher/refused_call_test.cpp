@@ -1,6 +1,7 @@
 #include "launcher/kernel/refused_call.hpp"
 
 #include <gtest/gtest.h>
+#include <fcntl.h>
 #include <linux/btrfs.h>
 #include <linux/fs.h>
 #include <sched.h>
@@ -39,6 +40,9 @@ TEST(RefusedCall, LooksAtTheBitsThatTheKernelLooksAt) {
     EXPECT_EQ(refusal(__NR_ioctl, 0, BTRFS_IOC_SNAP_DESTROY_V2 | 7ULL << 40).error, EPERM);
     EXPECT_EQ(refusal(__NR_ioctl, 0, _IOW(0xbc, 16, char[32])).error, EPERM);
     EXPECT_EQ(refusal(__NR_ioctl, 0, TIOCGWINSZ).error, 0);
+    EXPECT_EQ(refusal(__NR_fcntl, 0, F_SETLEASE | 1ULL << 32).error, EACCES);
+    EXPECT_EQ(refusal(__NR_fcntl, 0, F_GETLEASE).error, 0);
+    EXPECT_EQ(refusal(__NR_fcntl, 0, F_SETLK).error, 0);
     EXPECT_EQ(refusal(__NR_ioctl, 0, FICLONE).error, 0) << "btrfs's, for all file systems";
     EXPECT_EQ(refusal(__NR_ioctl, 0, FS_IOC_SETFLAGS).error, 0);
     EXPECT_EQ(refusal(__NR_unshare, CLONE_NEWUSER | CLONE_FS).error, EPERM);
