@@ -54,9 +54,11 @@ Judgement Attempt::judge_code(const Spot& spot) const {
 
 Answer Attempt::map() {
     Spot spot;
-    if (Resolver(caller_).find_descriptor(call_.directory, spot) < 0) return {};
-    if (spot.kind != Kind::file) return {};
+    const int error = Resolver(caller_).find_descriptor(call_.directory, spot);
     Answer answer;
+    // The kernel refuses what is no descriptor; what cannot be looked at is not let through.
+    if (error < 0 && error != -EBADF) answer.judgement = {Decision::refuse, -error, {}};
+    if (error < 0 || spot.kind != Kind::file) return answer;
     answer.kind = DenialKind::exec;
     answer.resolved = spot.place;
     answer.judgement = judge_code(spot);
