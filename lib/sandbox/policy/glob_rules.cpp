@@ -78,6 +78,9 @@ void PolicyRules::deny_behind_link(Access access, const PolicyEntry& glob, const
     if (access == Access::deny_read && is_allowed_by_name(path.place)) return protect_way(path, glob.rule);
     add(access, path, glob.rule);
     warn_of_alias(path, glob.rule);
+    if (access == Access::deny_read && path.fact.kind == PathKind::directory && !planted_link(path, written_).empty())
+        warn("because of the link " + link + " nothing in " + path.place + " can be read: " + glob.rule +
+             "; if a command made it, remove it");
 }
 
 bool PolicyRules::is_allowed_by_name(const std::string& place) const {

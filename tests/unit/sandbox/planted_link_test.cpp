@@ -118,5 +118,17 @@ TEST_F(PlantedLink, OfAWiderSessionIsOne) {
     EXPECT_TRUE(compiled().plan.rules.read("/etc/prog").allowed) << "without a wider session it is the host's own link";
 }
 
+TEST_F(PlantedLink, ThatADenyingGlobMatchesIsWarnedOfWhereItTakesADirectoryAway) {
+    facts_.directory("/srv/shared").file("/srv/shared/a");
+    facts_.link("/w/x.env", "/srv/shared").link("/w/dir/y.env", "/srv/shared/a").link("/w/z.env", "dir");
+    policy_.filesystem.allow_write = {"."};
+    policy_.filesystem.deny_read = {"*.env", "*/*.env"};
+    const CompiledPolicy made = compiled();
+    for (const char* place : {"/srv/shared/a", "/srv/shared", "/w/dir"})
+        EXPECT_FALSE(made.plan.rules.read(place).allowed) << place;
+    EXPECT_THAT(made.warnings, ElementsAre("because of the link /w/x.env nothing in /srv/shared can be read: "
+                                           "denyRead *.env; if a command made it, remove it"));
+}
+
 }  // namespace
 }  // namespace sandpipe
