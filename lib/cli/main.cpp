@@ -106,7 +106,8 @@ Ending run_or_refuse(const Args& args) {
     } catch (const Error& error) {
         return refuse(form, error);
     } catch (const std::system_error& error) {
-        return refuse(form, refusal(error), error.what(), 0);
+        const CommandResult result = refusal(error);
+        return refuse(form, result, std::get<NotStarted>(result.status).hint, 0);
     } catch (const std::exception& error) {
         return refuse(form, Error(Errc::sandbox_failed, error.what()));
     }

@@ -259,7 +259,7 @@ Options parse_options(const std::vector<std::string>& args) {
         kUnsupportedCommands.end()) {
         refuse("sandpipe " + name + " is not supported yet");
     }
-    refuse("\"" + name + "\" is no command of sandpipe; there are run, exec and explain");
+    refuse("\"" + name + "\" is no command of sandpipe; there are run, exec and explain; see sandpipe --help");
 }
 
 AnswerForm answer_form(const std::vector<std::string>& args) {

@@ -113,14 +113,14 @@ std::string stream_hint(const wire::Failure& failure) {
         return "it had not been opened within start_timeout: the file system that it stands in may hang";
     if (failure.error == ENXIO) return "nobody has the other end of the FIFO open";
     if (failure.error == ELOOP)
-        return "a link on the way leads in a circle, or stands where commands may have made it and leads to what "
-               "they may "
-               "not touch: name the file itself";
+        return "a link on the way leads in a circle, or stands where commands may have made it and leads to what they"
+               " may not touch: name the file itself";
     // What the session's start says of a stream; else the path is a file's.
     if (failure.path != "stdin" && failure.path != "stdout" && failure.path != "stderr")
         return path_hint(failure.error);
     if (failure.error == EFBIG)
         return "it has no name, so the command would get a copy, of which 64 MiB are the most: use a pipe";
+    if (failure.error == EISDIR) return "a command in a sandbox gets no directory as a stream: name a file in it";
     if (failure.error == EPERM || failure.error == ENOENT || failure.error == ESTALE)
         return "a command in a sandbox gets what can be opened anew for reading only, which this cannot: use a pipe";
     if (failure.error != EACCES) return {};

@@ -40,6 +40,7 @@ std::string supervisor_remedy(int error) {
 }
 
 std::string remedy(const wire::Failure& failure) {
+    if (failure.error == EMFILE || failure.error == ENFILE) return "; see ulimit -n";
     switch (failure.stage) {
         case Stage::namespaces:
             return namespaces_remedy(failure.error);

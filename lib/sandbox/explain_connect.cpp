@@ -17,7 +17,7 @@ Destination destination_of(const std::string& target) {
     if (const auto* wrong = std::get_if<std::string>(&parsed))
         throw Error(Errc::invalid_sandbox_config,
                     "the target of explain connect is " + quoted_text(target) + ", which " + *wrong +
-                        "; accepted: HOST:PORT, [IPv6]:PORT, or the path of a UNIX socket");
+                        "; accepted: HOST:PORT, [IPv6]:PORT, or the path of a UNIX socket, with a / in it");
     return std::get<Destination>(std::move(parsed));
 }
 

@@ -111,6 +111,9 @@ TEST_F(CliFailure, AHostWithTooLittleSaysSo) {
         EXPECT_EQ(end["start_failure"]["stage"], "resources") << limit << result.out;
         const std::string option = limit.substr(0, limit.rfind(' '));
         EXPECT_NE(end["start_failure"]["hint"].get<std::string>().find(option), std::string::npos) << result.out;
+        const ProgramResult told = run_program({"/bin/sh", "-c", limit + "; exec " + SANDPIPE_CLI + " exec -- true"});
+        EXPECT_EQ(told.status, 125) << limit << told.err;
+        EXPECT_NE(told.err.find(option), std::string::npos) << limit << told.err;
     }
 }
 

@@ -62,16 +62,16 @@ ResolvedPath resolve_workspace(std::string_view workspace, const PathFacts& fact
     ResolvedPath path = resolve_path(workspace, facts);
     if (path.fact.kind != PathKind::directory) refuse("is not an existing directory");
     if (wire::holds(kDev, path.place) || wire::holds(kProc, path.place))
-        refuse("is in " + path.place + ", and a session has its own /dev and /proc");
+        refuse("is in " + path.place + ", and a session has its own /dev and /proc; name another");
     return path;
 }
 
 std::string resolve_tmp(const PathFacts& facts) {
     ResolvedPath tmp = resolve_path(kTmp, facts);
+    const char* what = tmp.fact.exists() ? "no directory that a session can have its own of" : "missing";
     if (tmp.fact.kind != PathKind::directory || tmp.place == "/" || wire::holds(kDev, tmp.place))
-        throw Error(
-            Errc::sandbox_unsupported_env,
-            "/tmp leads to " + tmp.place + ", which is no directory that a session can have its own of");
+        throw Error(Errc::sandbox_unsupported_env,
+                    "/tmp leads to " + tmp.place + ", which is " + what + "; make /tmp a directory");
     return std::move(tmp.place);
 }
 

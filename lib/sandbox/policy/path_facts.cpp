@@ -23,9 +23,11 @@ constexpr std::size_t kLongestSearched = PATH_MAX - 1 - (NAME_MAX + 1);
 constexpr const char* kMountTable = "/proc/self/mountinfo";
 
 [[noreturn]] void refuse_mount_table(int error) {
-    throw Error(Errc::sandbox_unsupported_env,
+    const bool shortage = error == EMFILE || error == ENFILE;
+    throw Error(shortage ? Errc::sandbox_failed : Errc::sandbox_unsupported_env,
                 std::string(kMountTable) + " cannot be read (" + std::generic_category().message(error) +
-                    "), so other paths to what the policy denies cannot be found; mount /proc there");
+                    "), so other paths to what the policy denies cannot be found; " +
+                    (shortage ? "see ulimit -n" : "mount /proc there"));
 }
 
 PathKind kind_of(mode_t mode) {

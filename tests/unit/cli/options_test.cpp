@@ -138,6 +138,7 @@ TEST(Options, RefusalsNameTheValueAndTheRemedy) {
              Case{{"exec", "--allow-write", ".", "--", "x"}, "--allow-write is no option of sandpipe exec; sandpipe run has"},
              Case{{"run", "--allow-writ", ".", "-c", "x"}, "; the nearest is --allow-write; see sandpipe run --help"},
              Case{{"run", "-c", "echo a", "echo", "b"}, "\"echo\" is no option of sandpipe run; a program and its"},
+             Case{{"runn"}, "\"runn\" is no command of sandpipe; there are run, exec and explain; see sandpipe --help"},
              Case{{"exec", "true"}, "\"true\" is no option of sandpipe exec; a program and its arguments"},
          })
         EXPECT_NE(refused(each.args).find(each.text), std::string::npos) << refused(each.args);

@@ -131,7 +131,8 @@ TEST(StartHint, SaysSomethingForEveryCommonFailure) {
          {wire::Failure{Stage::cwd, ENOENT, "/d"}, wire::Failure{Stage::program, ENOENT, "name"},
           wire::Failure{Stage::program, ENOEXEC, "name"}, wire::Failure{Stage::program, EACCES, "/d"},
           wire::Failure{Stage::program, ETXTBSY, "f"}, wire::Failure{Stage::interpreter, ENOENT, "f"},
-          wire::Failure{Stage::permission, EACCES, "f"}, wire::Failure{Stage::resources, EAGAIN, "clone"}})
+          wire::Failure{Stage::permission, EACCES, "f"}, wire::Failure{Stage::input, EISDIR, "stdin"},
+          wire::Failure{Stage::resources, EAGAIN, "clone"}})
         EXPECT_NE(start_hint(failure, request), "") << to_string(failure.stage);
 }
 

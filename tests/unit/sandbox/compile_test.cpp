@@ -431,11 +431,23 @@ TEST(Compile, WhatCannotBeGrantedOrDeniedIsAnError) {
                                   facts));
 }
 
+TEST(Compile, ASessionNeedsADirectoryThatItsOwnTmpCovers) {
+    FakePathFacts missing;
+    missing.link("/tmp", "/nowhere");
+    EXPECT_EQ(error_of({}, missing).text(), "/tmp leads to /nowhere, which is missing; make /tmp a directory");
+    FakePathFacts file;
+    file.file("/tmp");
+    EXPECT_EQ(error_of({}, file).text(),
+              "/tmp leads to /tmp, which is no directory that a session can have its own of; make /tmp a directory");
+    EXPECT_EQ(error_of({}, file).errc(), Errc::sandbox_unsupported_env);
+}
+
 TEST(Compile, WorkspaceAndHome) {
     FakePathFacts facts;
     facts.file("/w/file").link("/l", "/w");
     for (const char* workspace : {"", "w", "/nope", "/w/file", "/dev/shm", "/proc"})
         EXPECT_EQ(error_of({}, facts, workspace).errc(), Errc::invalid_sandbox_config) << workspace;
+    EXPECT_TRUE(mentions(error_of({}, facts, "/proc").text(), "has its own /dev and /proc; name another"));
     EXPECT_EQ(compile({}, "/l/./", "/home/u", facts).plan.workspace, "/w");
     EXPECT_TRUE(mentions(error_of(policy_of({{"~/x"}, {}, {}, {}}), facts, "/w", "").text(),
                          "filesystem.denyRead[0]"));

@@ -40,7 +40,7 @@ std::string mount_table_error() {
     try {
         (void)HostPathFacts().mount_table();
     } catch (const Error& error) {
-        return error.code() == Errc::sandbox_unsupported_env ? error.what() : "another error";
+        return error.code() == Errc::sandbox_failed ? error.what() : "another error";
     }
     return {};
 }
@@ -51,6 +51,7 @@ TEST(HostPathFacts, AMountTableThatCannotBeReadIsAnError) {
 #endif
     EXPECT_FALSE(HostPathFacts().mount_table().empty());
     EXPECT_TRUE(mentions(mount_table_error(), "/proc/self/mountinfo cannot be read")) << mount_table_error();
+    EXPECT_TRUE(mentions(mount_table_error(), "see ulimit -n")) << mount_table_error();
 }
 
 TEST(ListSurely, WhatCouldEscapeTheSearchIsAnError) {
