@@ -6,8 +6,8 @@
 #include <asio/buffer.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <memory>
 #include <utility>
 
 #include "process/command_core.hpp"
@@ -63,8 +63,9 @@ void CommandCore::on_readable(std::size_t pipe) {
 
 /// One read. False: the pipe is empty for now, or at its end.
 bool CommandCore::read_some(std::size_t pipe) {
-    static thread_local std::array<char, kReadBytes> buffer;
-    const ssize_t got = ::read(io_->output[pipe]->native_handle(), buffer.data(), buffer.size());
+    // On the heap, and for threads that read: every thread of the process would have it on its stack (pthreads(7)) else.
+    static thread_local const auto buffer = std::make_unique_for_overwrite<char[]>(kReadBytes);
+    const ssize_t got = ::read(io_->output[pipe]->native_handle(), buffer.get(), kReadBytes);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
     if (got <= 0) {
         close_output(pipe);
@@ -72,7 +73,7 @@ bool CommandCore::read_some(std::size_t pipe) {
     }
     read_bytes_[pipe] += static_cast<std::uint64_t>(got);
     drain_.on_data(pipe, static_cast<std::uint64_t>(got), Clock::now());
-    take_output(pipe, std::string(buffer.data(), static_cast<std::size_t>(got)));
+    take_output(pipe, std::string(buffer.get(), static_cast<std::size_t>(got)));
     return true;
 }
 

@@ -55,6 +55,17 @@ TEST_F(CliExec, ExitsLikewise) {
     EXPECT_THAT(shell({}, "kill -11 $$").err, HasSubstr("SIGSEGV"));
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/// Frames of sanitizers need more. What every thread has for itself (thread_local) stands on these stacks too.
+TEST_F(CliExec, SmallStacksAreEnough) {
+    std::vector<std::string> argv{"/bin/sh", "-c", "ulimit -s 64; exec \"$@\"", "sh"};
+    for (const std::string& arg : line({}, {"echo", "out"})) argv.push_back(arg);
+    const ProgramResult result = run_program(argv);
+    EXPECT_EQ(result.out, "out\n");
+    EXPECT_EQ(result.status, 0);
+}
+#endif
+
 TEST_F(CliExec, ItsOwnExitCodes) {
     EXPECT_EQ(cli({"--timeout", "0.2"}, {"sleep", "10"}).status, 124);
     EXPECT_EQ(cli({"--max-output", "10"}, {"yes"}).status, 123);
