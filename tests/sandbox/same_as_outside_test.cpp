@@ -55,6 +55,7 @@ def make():
     for link, to in ('l', 'f'), ('dangling', 'gone'), ('chain', 'dangling'), ('loop', 'loop'), ('up', 'dir/../dangling'), ('to-dir', 'dir'):
         os.symlink(to, 'd/' + link)
     os.mkfifo('d/fifo')
+    os.mknod('d/socket', stat.S_IFSOCK | 0o644)
 def content():
     found = []
     for name in sorted(os.listdir('d')):
@@ -63,7 +64,7 @@ def content():
     return found
 make()
 before = content()
-paths = 'f', './f/', 'dir', 'dir/', '.', 'l', 'l/', 'dangling', 'chain', 'up', 'loop', 'to-dir', 'none', 'none/x', 'none/', 'f/x', 'dir/../none', 'fifo'
+paths = 'f', './f/', 'dir', 'dir/', '.', 'l', 'l/', 'dangling', 'chain', 'up', 'loop', 'to-dir', 'none', 'none/x', 'none/', 'f/x', 'dir/../none', 'fifo', 'socket'
 flags = os.O_CREAT, os.O_EXCL, os.O_TRUNC, os.O_NOFOLLOW, os.O_DIRECTORY, os.O_PATH, os.O_TMPFILE & ~os.O_DIRECTORY
 for path in paths:
     for access in range(4):

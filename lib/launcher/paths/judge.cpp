@@ -107,9 +107,12 @@ Judgement judge_open(const wire::AccessRules& rules, std::uint64_t flags, const 
     if ((flags & O_CREAT) && site.slashed) return kProceed;
     if (site.kind == Kind::missing) return judge_new_file(rules, flags, site);
     if ((flags & O_CREAT) && (flags & O_EXCL)) return refuse(EEXIST);
-    // The kernel says EISDIR, ELOOP, ENXIO and ENOTDIR before anything else.
-    if (site.kind == Kind::directory || site.kind == Kind::symlink || site.kind == Kind::socket)
-        return kProceed;
+    // The kernel says EISDIR, ELOOP and ENOTDIR before anything else, but ENXIO after that the right to write is missing.
+    if (site.kind == Kind::directory || site.kind == Kind::symlink) return kProceed;
+    if (site.kind == Kind::socket)
+        return asks_to_write(flags & ~std::uint64_t{O_CREAT}) && rules.in_root(site.place)
+                   ? on_behalf(rules, kProceed)
+                   : kProceed;
     if (site.slashed || (flags & O_DIRECTORY)) return kProceed;
     // Only O_CREAT was asked for, and that is done already.
     if (!asks_to_write(flags & ~std::uint64_t{O_CREAT})) return kProceed;

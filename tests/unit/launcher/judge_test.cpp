@@ -105,6 +105,8 @@ TEST(JudgeOpen, OtherReasonsComeFirst) {
     EXPECT_EQ(open(O_WRONLY, at("/etc", Kind::directory)), proceed());
     EXPECT_EQ(open(O_WRONLY | O_NOFOLLOW, at("/etc/link", Kind::symlink)), proceed());
     EXPECT_EQ(open(O_WRONLY, at("/run/socket", Kind::socket)), proceed());
+    EXPECT_EQ(open(O_WRONLY | O_CREAT, at("/w/socket", Kind::socket)), perform()) << "ENXIO, not EACCES";
+    EXPECT_EQ(open(O_RDONLY | O_CREAT, at("/w/socket", Kind::socket)), proceed());
     EXPECT_EQ(open(O_WRONLY, slashed("/etc/x", Kind::file)), proceed());
     EXPECT_EQ(open(O_WRONLY | O_CREAT | O_EXCL, slashed("/etc/x", Kind::file)), proceed()) << "EISDIR";
 }
