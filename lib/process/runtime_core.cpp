@@ -164,10 +164,16 @@ void RuntimeCore::take_place(std::uint64_t id, std::function<void()> go) {
 }
 
 void RuntimeCore::give_place(std::uint64_t id) {
+    std::function<void()> claim;  // given up without the lock, as it may hold a member
     std::function<void()> go;
     {
         const Lock lock(mutex_);
-        std::erase_if(queue_, [id](const auto& entry) { return entry.first == id; });
+        const auto own =
+            std::find_if(queue_.begin(), queue_.end(), [id](const auto& entry) { return entry.first == id; });
+        if (own != queue_.end()) {
+            claim = std::move(own->second);
+            queue_.erase(own);
+        }
         if (places_.erase(id) == 0 || queue_.empty()) return;
         places_[queue_.front().first] = true;
         go = std::move(queue_.front().second);
@@ -183,9 +189,11 @@ RuntimeCore::Members RuntimeCore::members(bool ended_too) {
 
 RuntimeCore::Members RuntimeCore::members_with_lock(bool ended_too) const {
     Members alive;
-    for (const auto& [id, entry] : members_)
-        if (auto member = entry.object.lock(); member && (ended_too || !entry.ended))
-            alive.emplace(id, std::move(member));
+    for (const auto& [id, entry] : members_) {
+        // Not even held: it may have been the last hold, and its destructor takes the lock.
+        if (entry.ended && !ended_too) continue;
+        if (auto member = entry.object.lock()) alive.emplace(id, std::move(member));
+    }
     return alive;
 }
 

@@ -198,15 +198,17 @@ void Entrance::on_enter(const Channel& relay, wire::Packet* packet) {
     if (!packet || packet->fds.size() != kStandard || !wire::decode(packet->bytes, message))
         return refuse(relay, "the relay and this session speak different protocols");
     std::variant<TicketRefusal, InvocationFields> admitted = TicketRefusal::unknown;
+    std::shared_ptr<detail::Session> session;
     {
         const Lock lock(mutex_);
         admitted = book_.take(message.ticket, Clock::now());
+        session = session_.lock();
         relays_[relay] = true;
         look_after();
     }
     if (const auto* refusal = std::get_if<TicketRefusal>(&admitted)) return refuse(relay, to_text(*refusal));
     auto& command = std::get<InvocationFields>(admitted);
-    command.session = session_.lock();
+    command.session = std::move(session);
     if (!command.session) return refuse(relay, "the sandbox session is closed");
     serve(relay, std::move(command), std::move(packet->fds));
 }

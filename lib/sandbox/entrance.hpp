@@ -60,8 +60,8 @@ class Entrance : public std::enable_shared_from_this<Entrance> {
     void look_after();
     void wait_for_relay();
     void accept_relays();
-    // Without it:
     void take_in(unique_fd socket);
+    // Without it:
     void on_enter(const Channel& relay, wire::Packet* packet);
     void serve(const Channel& relay, InvocationFields command, std::vector<unique_fd> stdio);
     void refuse(const Channel& relay, const std::string& text);
