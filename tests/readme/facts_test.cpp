@@ -1,11 +1,16 @@
 // What README.md says in tables is what the library says.
+#include <sandpipe/error.hpp>
+#include <sandpipe/policy.hpp>
+
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <fstream>
 #include <iterator>
 #include <regex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/options.hpp"
 #include "sandbox/policy/mandatory_denies.hpp"
@@ -40,6 +45,44 @@ TEST(Readme, HasARowForEachPolicyKeyAndSaysWhichAreNotEnforced) {
         ASSERT_FALSE(found.empty()) << key.dotted();
         EXPECT_EQ(found.find("not yet") == std::string::npos, key.enforced) << found;
     }
+}
+
+std::vector<nlohmann::json> json_blocks(const std::string& readme) {
+    constexpr std::string_view kBegin = "\n```json\n";
+    std::vector<nlohmann::json> blocks;
+    for (std::size_t at = readme.find(kBegin); at != std::string::npos; at = readme.find(kBegin, at)) {
+        at += kBegin.size();
+        blocks.push_back(nlohmann::json::parse(readme.substr(at, readme.find("\n```", at) - at)));
+    }
+    return blocks;
+}
+
+TEST(Readme, ShowsPoliciesThatAreAccepted) {
+    const auto blocks = json_blocks(read_readme());
+    ASSERT_FALSE(blocks.empty());
+    for (const nlohmann::json& block : blocks) EXPECT_NO_THROW((void)SandboxPolicy::from_json(block)) << block;
+}
+
+TEST(Readme, ShowsAFileWithEachKeyThatIsEnforced) {
+    const auto blocks = json_blocks(read_readme());
+    ASSERT_FALSE(blocks.empty());
+    for (const PolicyKey& key : policy_keys()) {
+        if (!key.enforced) continue;
+        const nlohmann::json section = blocks.front().value(std::string(key.section), nlohmann::json::object());
+        EXPECT_TRUE(section.contains(std::string(key.name))) << key.dotted();
+    }
+}
+
+TEST(Readme, HasARowForEachErrorCode) {
+    const std::string readme = read_readme();
+    const std::string unknown(code_name(static_cast<Errc>(0)));
+    int codes = 0;
+    for (; code_name(static_cast<Errc>(codes + 1)) != unknown; ++codes) {
+        const auto code = static_cast<Errc>(codes + 1);
+        const std::string found = row(readme, std::string(code_name(code)));
+        EXPECT_NE(found.find("| " + std::to_string(code_number(code)) + " |"), std::string::npos) << code_name(code);
+    }
+    EXPECT_EQ(codes, 10);
 }
 
 TEST(Readme, NamesEachMandatoryDeny) {
