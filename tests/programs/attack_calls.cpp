@@ -4,6 +4,7 @@
 #include <linux/btrfs.h>
 #include <linux/io_uring.h>
 #include <linux/keyctl.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -210,6 +211,15 @@ const Call kCalls[] = {
      }},
     {"inet", [] { return static_cast<long>(::socket(AF_INET, SOCK_STREAM, 0)); }},
     {"inet6", [] { return static_cast<long>(::socket(AF_INET6, SOCK_DGRAM, 0)); }},
+    {"tcp", [] { return static_cast<long>(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP)); }},
+    {"udp6", [] { return static_cast<long>(::socket(AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK, IPPROTO_UDP)); }},
+    {"sctp", [] { return static_cast<long>(::socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP)); }},
+    {"sctp_high", [] { return ::syscall(SYS_socket, AF_INET6, SOCK_STREAM, 1ul << 32 | IPPROTO_SCTP); }},
+    {"sctp_packets", [] { return static_cast<long>(::socket(AF_INET6, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }},
+    {"dccp", [] { return static_cast<long>(::socket(AF_INET, SOCK_DCCP, 0)); }},
+    {"l2tp", [] { return static_cast<long>(::socket(AF_INET, SOCK_DGRAM, 115)); }},
+    {"smc", [] { return static_cast<long>(::socket(AF_INET6, SOCK_STREAM, 256)); }},
+    {"inet_packet", [] { return ::syscall(SYS_socket, AF_INET, 1ul << 32 | SOCK_PACKET, 0); }},
     {"netlink", [] { return static_cast<long>(::socket(AF_NETLINK, SOCK_RAW, 0)); }},
     {"raw", [] { return static_cast<long>(::socket(AF_INET, SOCK_RAW, 1)); }},
     {"packet", [] { return static_cast<long>(::socket(AF_PACKET, SOCK_RAW, 0)); }},

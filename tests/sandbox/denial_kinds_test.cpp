@@ -284,7 +284,9 @@ TEST_F(DenialKinds, SystemCallsAndSockets) {
                  {"unix_dgram", "socket", "socket", "only stream and seqpacket UNIX sockets: AF_UNIX, SOCK_DGRAM"},
                  {"pair_dgram", "socket", "socketpair", "only stream and seqpacket UNIX sockets: AF_UNIX, SOCK_DGRAM"},
                  {"packet", "socket", "socket", "only UNIX, IPv4, IPv6 and netlink sockets: AF_PACKET, SOCK_RAW"},
-                 {"vsock", "socket", "socket", "only UNIX, IPv4, IPv6 and netlink sockets: AF_VSOCK, SOCK_STREAM"}};
+                 {"vsock", "socket", "socket", "only UNIX, IPv4, IPv6 and netlink sockets: AF_VSOCK, SOCK_STREAM"},
+                 {"sctp", "socket", "socket", "only TCP, UDP and ICMP of IPv4 and IPv6: AF_INET, SOCK_STREAM, IPPROTO_SCTP"},
+                 {"dccp", "socket", "socket", "only TCP, UDP and ICMP of IPv4 and IPv6: AF_INET, SOCK_DCCP"}};
     for (const auto& [call, kind, operation, rule] : calls) {
         const Ran ran = session.attack("attack_calls", {call});
         ASSERT_EQ(kinds(ran), Lines{kind}) << call << " " << ran.out;

@@ -203,6 +203,13 @@ TEST_F(Privileges, SocketFamilies) {
     expect_calls(session, "EAFNOSUPPORT|EPERM", {"packet", "vsock", "alg", "bluetooth", "family_far"});
 }
 
+TEST_F(Privileges, SocketsThatTheKernelWouldLoadModulesFor) {
+    Session session = open();
+    expect_calls(session, "ok", {"inet", "inet6", "tcp", "udp6"});
+    expect_calls(session, "EPROTONOSUPPORT", {"sctp", "sctp_high", "l2tp", "smc"});
+    expect_calls(session, "ESOCKTNOSUPPORT", {"sctp_packets", "dccp", "inet_packet"});
+}
+
 TEST_F(Privileges, AnUndumpableProcessIsStillSupervised) {
     Session session = open();
     const Ran ran = session.python(

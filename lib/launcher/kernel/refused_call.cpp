@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/btrfs.h>
 #include <linux/ioprio.h>
+#include <netinet/in.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/personality.h>
@@ -132,6 +133,11 @@ constexpr int kSocketFamilies[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
 
 constexpr std::uint64_t kUnixTypes[] = {SOCK_STREAM, SOCK_SEQPACKET};
 
+// SOCK_SEQPACKET is SCTP, and SOCK_DCCP what its name says. SCTP also comes as a stream.
+constexpr std::uint64_t kInetTypes[] = {SOCK_STREAM, SOCK_DGRAM, SOCK_RAW};
+constexpr int kSmcOverInet = 256;  // IPPROTO_SMC, since Linux 6.11
+constexpr int kRefusedInetProtocols[] = {IPPROTO_SCTP, kL2tp, kSmcOverInet};
+
 template <typename Values>
 constexpr bool contains(const Values& values, std::uint64_t wanted) {
     for (const auto value : values)
@@ -156,10 +162,18 @@ Refusal namespace_refusal(const seccomp_data& call) noexcept {
     return makes_time ? Refusal{EPERM, false, "no new time namespace"} : Refusal{};
 }
 
+Refusal inet_refusal(const seccomp_data& call) noexcept {
+    constexpr const char* kRule = "only TCP, UDP and ICMP of IPv4 and IPv6";
+    if (!is_inet_socket_type(call.args[1])) return {ESOCKTNOSUPPORT, false, kRule};
+    if (contains(kRefusedInetProtocols, call.args[2] & kInt)) return {EPROTONOSUPPORT, false, kRule};
+    return {};
+}
+
 Refusal socket_refusal(const seccomp_data& call) noexcept {
     const int family = static_cast<int>(call.args[0]);
     const bool exists = call.nr == __NR_socketpair ? family == AF_UNIX : is_socket_family(family);
     if (!exists) return {EAFNOSUPPORT, false, "only UNIX, IPv4, IPv6 and netlink sockets"};
+    if (is_inet_family(family)) return inet_refusal(call);
     if (family != AF_UNIX || is_unix_socket_type(call.args[1])) return {};
     return {EACCES, false, "only stream and seqpacket UNIX sockets"};
 }
@@ -183,6 +197,10 @@ bool is_socket_family(int family) noexcept {
 }
 
 bool is_unix_socket_type(std::uint64_t type) noexcept { return contains(kUnixTypes, type & kSocketTypeMask); }
+
+bool is_inet_family(int family) noexcept { return family == AF_INET || family == AF_INET6; }
+bool is_inet_socket_type(std::uint64_t type) noexcept { return contains(kInetTypes, type & kSocketTypeMask); }
+std::span<const int> refused_inet_protocols() noexcept { return kRefusedInetProtocols; }
 
 Refusal refusal_of(const seccomp_data& call) noexcept {
     if (call.nr == __NR_socket || call.nr == __NR_socketpair) return socket_refusal(call);

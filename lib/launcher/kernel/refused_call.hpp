@@ -48,6 +48,12 @@ struct NewNamespace {
 inline constexpr std::uint64_t kSocketTypeMask = 0xf;
 [[nodiscard]] bool is_socket_family(int family) noexcept;
 [[nodiscard]] bool is_unix_socket_type(std::uint64_t type) noexcept;
+inline constexpr int kL2tp = 115;  // IPPROTO_L2TP, whose own header does not go with <netinet/in.h>
+/// IPv4 and IPv6: what is TCP, UDP, ICMP or the like. For the rest the kernel loads modules, whoever asks, that few use
+/// and that had their share of holes.
+[[nodiscard]] bool is_inet_family(int family) noexcept;
+[[nodiscard]] bool is_inet_socket_type(std::uint64_t type) noexcept;
+[[nodiscard]] std::span<const int> refused_inet_protocols() noexcept;
 
 /// How a notified call that only exists to be refused ends.
 struct Refusal {

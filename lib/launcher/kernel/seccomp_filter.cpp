@@ -96,6 +96,7 @@ class Refusals {
         add_namespaces();
         add_families();
         add_unix_types();
+        for (const int family : {AF_INET, AF_INET6}) add_inet_sockets(static_cast<std::uint64_t>(family));
     }
 
   private:
@@ -131,6 +132,16 @@ class Refusals {
             if (supervised_) builder_.add(answer(EACCES), SCMP_SYS(socket), {masked(0, kInt, AF_UNIX), equal});
             builder_.add(answer(EACCES), SCMP_SYS(socketpair), {masked(0, kInt, AF_UNIX), equal});
         }
+    }
+
+    void add_inet_sockets(std::uint64_t family) {
+        const scmp_arg_cmp of_family = masked(0, kInt, family);
+        for (std::uint64_t type = 0; type <= kSocketTypeMask; ++type)
+            if (!is_inet_socket_type(type))
+                builder_.add(answer(ESOCKTNOSUPPORT), SCMP_SYS(socket), {of_family, masked(1, kSocketTypeMask, type)});
+        for (const int protocol : refused_inet_protocols())
+            builder_.add(answer(EPROTONOSUPPORT), SCMP_SYS(socket),
+                         {of_family, masked(2, kInt, static_cast<std::uint64_t>(protocol))});
     }
 
     Builder& builder_;

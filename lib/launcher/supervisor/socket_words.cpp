@@ -1,5 +1,6 @@
 #include "launcher/supervisor/socket_words.hpp"
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <span>
@@ -27,6 +28,10 @@ constexpr Named kTypes[] = {
     {SOCK_STREAM, "SOCK_STREAM"}, {SOCK_DGRAM, "SOCK_DGRAM"},         {SOCK_RAW, "SOCK_RAW"},
     {SOCK_RDM, "SOCK_RDM"},       {SOCK_SEQPACKET, "SOCK_SEQPACKET"}, {SOCK_DCCP, "SOCK_DCCP"},
 };
+constexpr Named kInetProtocols[] = {
+    {IPPROTO_TCP, "IPPROTO_TCP"}, {IPPROTO_UDP, "IPPROTO_UDP"}, {IPPROTO_SCTP, "IPPROTO_SCTP"},
+    {IPPROTO_DCCP, "IPPROTO_DCCP"}, {kL2tp, "IPPROTO_L2TP"},
+};
 
 std::string name_of(int value, std::span<const Named> names, const char* otherwise) {
     for (const Named& named : names)
@@ -39,7 +44,10 @@ std::string name_of(int value, std::span<const Named> names, const char* otherwi
 std::string socket_words(const seccomp_data& call) {
     const int family = static_cast<int>(call.args[0]);
     const int type = static_cast<int>(call.args[1] & kSocketTypeMask);
-    return name_of(family, kFamilies, "family ") + ", " + name_of(type, kTypes, "type ");
+    const int protocol = static_cast<int>(call.args[2]);
+    std::string words = name_of(family, kFamilies, "family ") + ", " + name_of(type, kTypes, "type ");
+    if (is_inet_family(family) && protocol != 0) words += ", " + name_of(protocol, kInetProtocols, "protocol ");
+    return words;
 }
 
 }  // namespace sandpipe::launcher

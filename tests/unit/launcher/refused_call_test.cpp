@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <linux/btrfs.h>
 #include <linux/fs.h>
+#include <linux/netlink.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/personality.h>
@@ -18,11 +20,12 @@
 namespace sandpipe::launcher {
 namespace {
 
-Refusal refusal(int number, std::uint64_t first = 0, std::uint64_t second = 0) {
+Refusal refusal(int number, std::uint64_t first = 0, std::uint64_t second = 0, std::uint64_t third = 0) {
     seccomp_data call{};
     call.nr = number;
     call.args[0] = first;
     call.args[1] = second;
+    call.args[2] = third;
     return refusal_of(call);
 }
 
@@ -83,6 +86,20 @@ TEST(RefusedCall, SocketsThatExist) {
     EXPECT_EQ(refusal(__NR_socketpair, AF_INET, SOCK_STREAM).error, EAFNOSUPPORT);
     EXPECT_EQ(refusal(__NR_socket, AF_VSOCK, SOCK_STREAM).error, EAFNOSUPPORT);
     EXPECT_EQ(refusal(__NR_socket, 1ULL << 32 | AF_VSOCK, SOCK_STREAM).error, EAFNOSUPPORT);
+}
+
+TEST(RefusedCall, OfIpOnlyWhatEveryoneUses) {
+    constexpr std::uint64_t kHigh = 1ULL << 32;
+    for (const int family : {AF_INET, AF_INET6}) {
+        EXPECT_EQ(refusal(__NR_socket, family, SOCK_STREAM | SOCK_NONBLOCK, IPPROTO_TCP).error, 0);
+        EXPECT_EQ(refusal(__NR_socket, family, SOCK_STREAM, IPPROTO_MPTCP).error, 0);
+        EXPECT_EQ(refusal(__NR_socket, family, SOCK_DGRAM, IPPROTO_UDP).error, 0);
+        EXPECT_EQ(refusal(__NR_socket, family, SOCK_DGRAM, IPPROTO_ICMP).error, 0);
+        EXPECT_EQ(refusal(__NR_socket, family, SOCK_STREAM, IPPROTO_SCTP).error, EPROTONOSUPPORT);
+        EXPECT_EQ(refusal(__NR_socket, kHigh | family, SOCK_STREAM, kHigh | IPPROTO_SCTP).error, EPROTONOSUPPORT);
+        EXPECT_EQ(refusal(__NR_socket, family, kHigh | SOCK_SEQPACKET | SOCK_CLOEXEC).error, ESOCKTNOSUPPORT);
+    }
+    EXPECT_EQ(refusal(__NR_socket, AF_NETLINK, SOCK_RAW, NETLINK_GENERIC).error, 0);
 }
 
 TEST(KnownProbe, IsWhatProgramsDoUnasked) {
