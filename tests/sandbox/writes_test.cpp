@@ -155,6 +155,41 @@ TEST_F(Writes, WhatIsMadeHasTheUsersMask) {
     EXPECT_EQ(ran.out, "600\n700\n664\n" + owner + "\n") << ran.err;
 }
 
+TEST_F(Writes, HaveTheMaskOfWhoMakesThem) {
+    const std::string program = R"(
+import os, threading
+def masks():
+    name = os.urandom(8).hex()
+    os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o777))
+    os.mkdir(name + '.d')
+    return {0o777 & ~os.stat(path).st_mode for path in (name, name + '.d')}
+# Not by umask(2), after which each is looked at.
+first = [int(line.split()[1], 8) for line in open('/proc/self/status') if line.startswith('Umask')]
+print('first', masks() == set(first), flush=True)
+child = os.fork()
+if child == 0:
+    os.umask(0o077)
+    print('child', masks() == {0o077}, flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+print('parent', masks() == set(first))
+thread = threading.Thread(target=lambda: os.umask(0o007)); thread.start(); thread.join()
+print('thread', masks() == {0o007})
+def flip():
+    for i in range(2000): os.umask(0o022 if i % 2 else 0o077)
+thread = threading.Thread(target=flip); thread.start()
+seen = set()
+while thread.is_alive(): seen |= masks()
+print('flipped', seen <= {0o007, 0o022, 0o077})
+os.umask(0o070); print('last', masks() == {0o070})
+)";
+    ignore_below("w");
+    Session session = open();
+    const Ran ran = session.python(program);
+    EXPECT_EQ(ran.out, "first True\nchild True\nparent True\nthread True\nflipped True\nlast True\n") << ran.err;
+    EXPECT_EQ(session.python(program.substr(0, program.find("child = "))).out, "first True\n") << "the next begins anew";
+}
+
 TEST_F(Writes, ASetUserIdBitGivesNothing) {
     ignore_below("w");
     Session session = open();

@@ -83,6 +83,7 @@ constexpr auto kCalls = std::to_array<NotifiedCall>({
     {__NR_mmap,           "mmap", Act::map, {.directory = 4, .path = -1}, -1, Notified::mapping},
     {__NR_mprotect,       "mprotect", Act::make_executable, {.path = -1}, 2, Notified::protection},
     {__NR_pkey_mprotect,  "mprotect", Act::make_executable, {.path = -1}, 2, Notified::protection},
+    {__NR_umask,          "umask", Act::set_file_mask, {.path = -1}},
     {__NR_connect,        "connect", Act::connect, {}},
     {__NR_bind,           "bind", Act::bind, {}},
     {__NR_sendto,         "sendto", Act::send, {}, 4, Notified::non_null},

@@ -23,6 +23,7 @@ enum class Act : std::uint8_t {
     execute,  ///< judged, then left to the kernel, whose Landlock rules say the same
     map,      ///< a file into memory to be executed, or as loaders do: judged, then left to the kernel
     make_executable,  ///< what is mapped already: judged where it is of a file, then left to the kernel
+    set_file_mask,    ///< never refused: from here on what the caller makes has to be asked for its mask
     connect,  ///< always on behalf: no address can be exchanged after it was judged
     bind,     ///< of a UNIX socket to a path: made on behalf, like a node
     send,     ///< to an address: judged, for its kernel refuses what is out of reach by itself

@@ -180,6 +180,7 @@ bool is_asked_about(Act act, const Supervision& supervision) {
         case Act::connect:
         case Act::bind:
         case Act::send:
+        case Act::set_file_mask:
             return true;
         case Act::send_message:
             return supervision.network;

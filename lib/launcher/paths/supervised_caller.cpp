@@ -125,8 +125,8 @@ pid_t Caller::process() const {
 }
 
 mode_t Caller::file_mask() const {
-    read_status();
-    return mask_;
+    if (!file_mask_) read_status();
+    return file_mask_.value_or(0777);
 }
 
 int Caller::check_growth(int file, std::int64_t length) const {
@@ -150,7 +150,9 @@ void Caller::read_status() const {
     if (std::exchange(status_read_, true)) return;
     // The name comes first, with its newlines escaped: no program can forge the lines below it.
     const std::string status = read_start(ProcPath(thread_, "status"));
-    parse_field(status, "\nUmask:", 8, mask_);
+    mode_t mask = 0777;
+    parse_field(status, "\nUmask:", 8, mask);
+    if (!file_mask_) file_mask_ = mask;
     parse_field(status, "\nTgid:", 10, process_);
 }
 

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace sandpipe::launcher {
@@ -14,7 +15,9 @@ namespace sandpipe::launcher {
 /// (seccomp_unotify(2)). Functions return 0 or -errno.
 class Caller {
   public:
-    explicit Caller(pid_t thread) noexcept : thread_(thread) {}
+    /// `file_mask`: where it is known, which saves looking.
+    explicit Caller(pid_t thread, std::optional<mode_t> file_mask = {}) noexcept
+        : thread_(thread), file_mask_(file_mask) {}
 
     [[nodiscard]] int read(std::uint64_t address, void* bytes, std::size_t size) const;
     /// A path: up to its NUL, -ENAMETOOLONG if that does not come within PATH_MAX.
@@ -31,7 +34,7 @@ class Caller {
     [[nodiscard]] pid_t thread() const noexcept { return thread_; }
     /// The process; 0 if it is gone.
     [[nodiscard]] pid_t process() const;
-    /// 0777, which grants nothing to anybody, if it is gone.
+    /// 0777, which grants nothing to anybody, if it is gone and its mask is not known.
     [[nodiscard]] mode_t file_mask() const;
     /// -EFBIG, with the signal that comes with it, if `file` may not become so long (RLIMIT_FSIZE in setrlimit(2)).
     [[nodiscard]] int check_growth(int file, std::int64_t length) const;
@@ -45,7 +48,7 @@ class Caller {
     pid_t thread_ = 0;
     mutable bool status_read_ = false;
     mutable pid_t process_ = 0;
-    mutable mode_t mask_ = 0777;
+    mutable std::optional<mode_t> file_mask_;
 };
 
 /// Which mount and inode `path` stands for.

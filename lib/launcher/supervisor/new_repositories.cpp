@@ -75,11 +75,11 @@ NewRepositories::Part NewRepositories::part_of(const Spot& spot, const Caller& c
 
 bool NewRepositories::is_initial(const Call& call, const Caller& caller, const Spot& spot) const {
     if (!rules_.writes_on_behalf()) return false;
-    // Read before the act, whose caller is known to wait until it is carried out; note_directory comes after it.
-    (void)caller.process();
     const Act act = call.row->act;
     const bool is_directory = spot.kind == Kind::directory;
     if (rules_.new_repository(spot.place)) {
+        // Read before the act, whose caller is known to wait until it is carried out; note_directory comes after it.
+        (void)caller.process();
         if (act == Act::make_directory) return spot.kind == Kind::missing;
         const bool changes = act == Act::change_mode || act == Act::set_attribute || act == Act::change;
         return is_directory && (changes || act == Act::remove || act == Act::open);

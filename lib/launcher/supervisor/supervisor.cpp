@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
@@ -35,6 +36,13 @@ Answer unreadable(const NotifiedCall& row, int error) {
     return !made_here ? Answer{} : refusal(-error);
 }
 
+/// What this process hands on to the commands that it starts.
+mode_t own_file_mask() {
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    return mask;
+}
+
 }  // namespace
 
 void Supervisor::attach(unique_fd listener) {
@@ -44,6 +52,7 @@ void Supervisor::attach(unique_fd listener) {
     // Without it the kernel may wake either side on another processor, which costs time and nothing else.
     sys::raw_syscall(SYS_ioctl, listener_.get(), static_cast<long>(kNotifSetFlags),
                      static_cast<long>(kSyncWakeUp));
+    file_mask_ = own_file_mask();
     if (mount_of("/", root_mount_, root_inode_) < 0) root_mount_ = root_inode_ = 0;
 }
 
@@ -72,13 +81,17 @@ bool Supervisor::receive() {
 }
 
 void Supervisor::handle(const seccomp_notif& notification) {
-    const Caller caller(static_cast<pid_t>(notification.pid));
+    const Caller caller(static_cast<pid_t>(notification.pid), file_mask_);
     if (const std::optional<int> refused = interrupted_.take_refused(notification))
         return refuse_told(notification, *refused);
     if (!is_native(notification.data)) return deny(notification, caller, denied_message(notification.data));
     const NotifiedCall* row = find_notified_call(notification.data.nr);
     // Of one call some requests may be judged, and others never made.
     if (!row || refusal_of(notification.data).error != 0) return handle_refused(notification, caller);
+    if (row->act == Act::set_file_mask) {
+        file_mask_.reset();  // before it is changed, so that no later call can be given the old one
+        return let_go_on(notification.id);
+    }
     if (is_socket_act(row->act)) return handle_socket(*row, notification, caller);
     const bool is_start = !started_ && row->act == Act::execute;
     if (is_start) return let_go_on(notification.id);

@@ -3,9 +3,11 @@
 #include <sandpipe/unique_fd.hpp>
 
 #include <linux/seccomp.h>
+#include <sys/types.h>
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -111,6 +113,7 @@ class Supervisor {
     SocketSupervisor sockets_;
     WaitingOpens opens_;
     unique_fd listener_;
+    std::optional<mode_t> file_mask_;  // of all processes of the command, as long as none has called umask(2)
     std::vector<std::uint64_t> buffer_;  // one notification, as large as this kernel's are
     bool started_ = true;
     std::uint64_t root_mount_ = 0;
