@@ -73,6 +73,9 @@ std::shared_ptr<CommandCore> CommandCore::make(std::shared_ptr<RuntimeCore> runt
     core->refusal_ = std::move(refusal);
     core->lay_out_request(defaults);
     core->runtime_->join(core->id_, core);
+    // Not before: a close that did not find it among the session's commands would end the session under it.
+    if (const auto& session = core->fields_.session; session && session->closed())
+        throw Error(Errc::sandbox_not_initialized, "the sandbox session is closed");
     return core;
 }
 
@@ -91,8 +94,6 @@ CommandCore::CommandCore(std::shared_ptr<RuntimeCore> runtime, BinaryInvocation 
 
 void CommandCore::lay_out_request(const CommandDefaults& defaults) {
     const Session* session = fields_.session.get();
-    if (session && session->closed())
-        throw Error(Errc::sandbox_not_initialized, "the sandbox session is closed");
     request_.id = id_;
     request_.env = session ? session->environment(fields_.env)
                            : fields_.env.value_or(defaults.env).resolve(runtime_->environment());

@@ -106,5 +106,32 @@ TEST_F(SandboxThreads, SessionsCloseWhileOthersStart) {
     spawn(runtime.close()).get();
 }
 
+/// How many commands neither ran to their end nor were cancelled, until the session is closed.
+awaitable<int> lost_until_closed(Enforcer enforcer) {
+    int lost = 0;
+    for (;;) {
+        try {
+            CommandStream stream = co_await enforcer->run(command("true"));
+            const CommandResult result = co_await stream.finish();
+            lost += result.cause != Cause::finished && result.cause != Cause::cancelled;
+        } catch (const Error& error) {
+            co_return error.errc() == Errc::sandbox_not_initialized ? lost : lost + 1;
+        }
+    }
+}
+
+TEST_F(SandboxThreads, WhatStartsBesideCloseIsCancelledOrRefused) {
+    Runtime runtime(threads());
+    for (int round = 0; round < rounds(40); ++round) {
+        const Enforcer enforcer = spawn(srt_enforcer(runtime, options())).get();
+        std::vector<std::future<int>> starters;
+        for (int i = 0; i < 8; ++i) starters.push_back(spawn(lost_until_closed(enforcer)));
+        (void)starters.front().wait_for(std::chrono::milliseconds(round % 7));
+        spawn(enforcer->close()).get();
+        for (auto& starter : starters) EXPECT_EQ(starter.get(), 0);
+    }
+    spawn(runtime.close()).get();
+}
+
 }  // namespace
 }  // namespace sandpipe::testing
