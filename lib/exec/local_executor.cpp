@@ -1,5 +1,6 @@
 #include <sandpipe/local_executor.hpp>
 
+#include <sandpipe/async_exec.hpp>
 #include <sandpipe/error.hpp>
 
 #include <string>
@@ -43,7 +44,7 @@ class LocalExecutor final : public BinaryExecutor {
         auto command = detail::CommandCore::make(std::move(core), std::move(invocation), defaults,
                                                  detail::CommandCore::Mode::settled);
         const auto cancelled = (co_await asio::this_coro::cancellation_state).cancelled();
-        if (cancelled != asio::cancellation_type::none) co_return not_begun();
+        if (cancelled != asio::cancellation_type::none) co_return detail::cancelled_before_start();
         BinaryExecResult result = co_await command->run_to_end();
         if (options.strip_final_newline) {
             strip_newline(result.out);
@@ -52,21 +53,19 @@ class LocalExecutor final : public BinaryExecutor {
         co_return result;
     }
 
-    static BinaryExecResult not_begun() {
-        BinaryExecResult result;
-        result.cause = Cause::cancelled;
-        result.status = NotStarted{Stage::queue,
-                                   std::make_error_code(std::errc::operation_canceled),
-                                   {},
-                                   "cancelled before it was started"};
-        return result;
-    }
-
     const std::shared_ptr<detail::RuntimeCore> core_;
     const LocalExecutorOptions options_;
 };
 
 }  // namespace
+
+BinaryExecResult detail::cancelled_before_start() {
+    BinaryExecResult result;
+    result.cause = Cause::cancelled;
+    result.status = NotStarted{
+        Stage::queue, std::make_error_code(std::errc::operation_canceled), {}, "cancelled before it was started"};
+    return result;
+}
 
 std::shared_ptr<BinaryExecutor> local_executor(Runtime& runtime, LocalExecutorOptions options) {
     if (options.timeout <= options.timeout.zero())

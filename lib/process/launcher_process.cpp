@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,24 +111,43 @@ int run_image(Script script, unique_fd& pidfd, int& helper_pid) {
     return -sys::lift(pidfd);
 }
 
-/// 0, or what stopped it.
-int make_embedded_image(unique_fd& memfd) {
-    unique_fd made;
-    const int error = sys::make_sealed_memfd(
-        "sandpipe-launcher", sandpipe_launcher_image,
-        static_cast<std::size_t>(sandpipe_launcher_image_end - sandpipe_launcher_image), true, made);
-    if (error == 0) memfd = std::move(made);
-    return -error;
-}
+/// A descriptor, and by which file it is known again: its number may be another's by now, where a host has closed all that
+/// it found open, as daemons do.
+class Image {
+  public:
+    /// 0, or what stopped it.
+    int make() {
+        if (is_ours()) return 0;
+        static_cast<void>(memfd_.release());  // not ours to close
+        unique_fd made;
+        int error = sys::make_sealed_memfd(
+            "sandpipe-launcher", sandpipe_launcher_image,
+            static_cast<std::size_t>(sandpipe_launcher_image_end - sandpipe_launcher_image), true, made);
+        if (error == 0 && ::fstat(made.get(), &file_) < 0) error = -errno;
+        if (error == 0) memfd_ = std::move(made);
+        return -error;
+    }
+
+    [[nodiscard]] int get() const noexcept { return memfd_.get(); }
+
+  private:
+    [[nodiscard]] bool is_ours() const noexcept {
+        struct stat now {};
+        return memfd_ && ::fstat(memfd_.get(), &now) == 0 && now.st_dev == file_.st_dev && now.st_ino == file_.st_ino;
+    }
+
+    unique_fd memfd_;
+    struct stat file_ {};
+};
 
 /// The embedded image in a memfd; made once, because it never changes, and never closed: a thread that outlives main
 /// may still start a launcher.
 int embedded_image(int& error) {
     static std::mutex making;
-    static unique_fd& memfd = *new unique_fd;
+    static Image& image = *new Image;
     const std::lock_guard held(making);
-    error = memfd ? 0 : make_embedded_image(memfd);
-    return memfd.get();
+    error = image.make();
+    return image.get();
 }
 
 struct Attempt {

@@ -88,6 +88,41 @@ TEST_P(EveryCancellationType, StopsTheCommand) {
     EXPECT_EQ(std::get<Signaled>(result->status).signal, SIGTERM);
 }
 
+TEST_P(EveryCancellationType, BeforeTheFirstStepNothingRuns) {
+    asio::cancellation_signal signal;
+    std::optional<BinaryExecResult> result;
+    std::exception_ptr error;
+    const std::filesystem::path mark = scratch() / "ran";
+    async_exec(executor(), command("touch").args(mark.string()),
+               asio::bind_cancellation_slot(signal.slot(), [&](std::exception_ptr thrown, BinaryExecResult value) {
+                   error = thrown;
+                   result = std::move(value);
+               }));
+    signal.emit(GetParam());
+    ASSERT_TRUE(drive_until([&] { return result.has_value(); }));
+    EXPECT_FALSE(error);
+    EXPECT_EQ(result->cause, Cause::cancelled);
+    ASSERT_TRUE(std::holds_alternative<NotStarted>(result->status));
+    EXPECT_EQ(std::get<NotStarted>(result->status).error, std::errc::operation_canceled);
+    EXPECT_FALSE(std::filesystem::exists(mark));
+}
+
+TEST_P(EveryCancellationType, ASecondOneKills) {
+    asio::cancellation_signal signal;
+    std::optional<BinaryExecResult> result;
+    const std::filesystem::path mark = scratch() / "up";
+    async_exec(executor(), sh("trap '' TERM; touch " + mark.string() + "; while :; do sleep 1; done"),
+               asio::bind_cancellation_slot(signal.slot(), [&](std::exception_ptr, BinaryExecResult value) {
+                   result = std::move(value);
+               }));
+    ASSERT_TRUE(drive_until([&] { return std::filesystem::exists(mark); }));
+    signal.emit(GetParam());
+    signal.emit(GetParam());
+    ASSERT_TRUE(drive_until([&] { return result.has_value(); }));
+    EXPECT_EQ(result->cause, Cause::cancelled);
+    EXPECT_TRUE(result->forced);
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, EveryCancellationType,
                          ::testing::Values(asio::cancellation_type::terminal, asio::cancellation_type::partial,
                                            asio::cancellation_type::total));

@@ -37,6 +37,8 @@ TEST_F(HostKind, WithAThreadThatWaitsForEveryChild) {
     EXPECT_EQ(last.out, "stolen 0\n");
 }
 
+TEST_F(HostKind, ThatClosesEverythingBetweenTwoRuntimes) { expect_good({"host_closes_everything"}); }
+
 TEST_F(HostKind, ThatForks) { expect_good({"host_forks"}); }
 
 TEST_F(HostKind, ThatIsBig) {
