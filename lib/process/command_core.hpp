@@ -179,6 +179,8 @@ class CommandCore final : public RuntimeMember, public std::enable_shared_from_t
     [[nodiscard]] std::uint64_t unread(std::size_t pipe);
     [[nodiscard]] std::chrono::nanoseconds since_start() const;
 
+    /// Throws `Error` where the context has gone: who waits then would never hear of it.
+    void check_context() const;
     template <typename F>
     void on_strand(F function);
     template <typename F>

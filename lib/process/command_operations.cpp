@@ -1,3 +1,5 @@
+#include <sandpipe/error.hpp>
+
 #include <csignal>
 #include <utility>
 
@@ -15,6 +17,11 @@ std::shared_ptr<Completion<T>> shared(Completion<T> done) {
 }
 
 }  // namespace
+
+void CommandCore::check_context() const {
+    if (io_released_)
+        throw Error(Errc::sandbox_not_initialized, "the context of this command's Runtime has been destroyed");
+}
 
 awaitable<bool> CommandCore::start() {
     std::function<void(Completion<bool>)> begin = [self = shared_from_this()](Completion<bool> done) {
@@ -43,6 +50,7 @@ awaitable<BinaryExecResult> CommandCore::run_to_end() {
 }
 
 awaitable<std::optional<OutputEvent>> CommandCore::next() {
+    check_context();
     using Event = std::optional<OutputEvent>;
     std::function<void(Completion<Event>)> begin = [self = shared_from_this()](Completion<Event> done) {
         self->on_strand([waiting = shared(std::move(done))](CommandCore& core) {
@@ -67,6 +75,7 @@ awaitable<std::optional<OutputEvent>> CommandCore::next() {
 }
 
 awaitable<CommandResult> CommandCore::finish() {
+    check_context();
     std::function<void(Completion<CommandResult>)> begin =
         [self = shared_from_this()](Completion<CommandResult> done) {
             self->on_strand([waiting = shared(std::move(done))](CommandCore& core) {

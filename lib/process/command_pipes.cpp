@@ -152,6 +152,7 @@ void CommandCore::end_input() {
 }
 
 awaitable<bool> CommandCore::write(std::string data) {
+    check_context();
     if (!std::holds_alternative<Input::Stream>(fields_.input.source()))
         throw Error(Errc::invalid_sandbox_config, "write: the command's input is not Input::stream()");
     std::function<void(Completion<bool>)> start = [self = shared_from_this(),

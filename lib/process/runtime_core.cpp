@@ -268,6 +268,7 @@ void RuntimeCore::release_io() noexcept {
     decltype(queue_) waiting;
     const Lock lock(mutex_);
     cut_off_ = true;
+    for (auto& [id, entry] : members_) entry.ended = true;  // nothing tells of their end any more
     waiting.swap(queue_);
     dropped.swap(endings_);
     for (const Launcher& slot : launchers_)

@@ -96,6 +96,7 @@ awaitable<Foundation> lay_foundation(std::shared_ptr<detail::RuntimeCore> core, 
                                      std::shared_ptr<const CompiledPolicy> wider, std::chrono::nanoseconds limit) {
     constexpr int kFewestTries = 8;
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+    core->check_usable();  // its context may have gone
     const std::function<CompiledPolicy()> work = [options, wider, environment = core->environment()] {
         return lay_groundwork(options, home_in(environment), wider.get());
     };
@@ -196,6 +197,7 @@ class SrtEnforcer final : public SandboxEnforcer {
                                                                       SrtEnforcerOptions wide,
                                                                       std::shared_ptr<const CompiledPolicy> compiled,
                                                                       SandboxPolicy asked, ProxySettings proxies) {
+        runtime->check_usable();
         SrtEnforcerOptions narrower = wide;
         std::function<SandboxPolicy()> narrow = [wide, compiled, asked = std::move(asked),
                                                  environment = runtime->environment()] {

@@ -108,6 +108,46 @@ TEST_F(Lifetime, AStreamThatHasSettledOutlivesItsContext) {
     stream.reset();
 }
 
+/// Beside the Runtime's own context, which goes.
+template <typename T>
+std::string code_in_another_context(awaitable<T> work) {
+    asio::io_context other;
+    std::string code = "never completed";
+    asio::co_spawn(other, std::move(work), [&](std::exception_ptr error, auto&&...) {
+        code = "";
+        try {
+            if (error) std::rethrow_exception(error);
+        } catch (const Error& thrown) {
+            code = thrown.name();
+        }
+    });
+    other.run_for(20s);
+    return code;
+}
+
+awaitable<void> next_of(CommandStream& stream) { (void)co_await stream.next(); }
+awaitable<void> finish_of(CommandStream& stream) { (void)co_await stream.finish(); }
+awaitable<void> write_to(CommandStream& stream) { (void)co_await stream.write("x"); }
+
+TEST_F(Lifetime, OperationsAfterTheContextSayThatItHasGone) {
+    std::optional<CommandStream> stream;
+    stream.emplace(start(sh("cat").input(Input::stream())));
+    drop_context();
+    for (auto* operation : {next_of, finish_of, write_to})
+        EXPECT_EQ(code_in_another_context(operation(*stream)), "E_SANDBOX_NOT_INITIALIZED");
+    stream->stop();
+    stream.reset();
+    expect_all_to_end();
+}
+
+TEST_F(Lifetime, CloseAfterTheContextCompletes) {
+    const CommandStream stream = start(sh("sleep 600"));
+    drop_context();
+    EXPECT_EQ(code_in_another_context(runtime().close()), "");
+    EXPECT_EQ(code_in_another_context(runtime().close()), "");
+    expect_all_to_end();
+}
+
 TEST_F(Lifetime, AnExecutorMayGoBeforeItsCoroutineBegins) {
     BinaryExecResult result;
     asio::co_spawn(io(), local_executor(runtime())->exec(command("echo").args("out")),
