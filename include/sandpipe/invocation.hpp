@@ -67,7 +67,7 @@ class Output {
     [[nodiscard]] static Output capture();
     /// To /dev/null.
     [[nodiscard]] static Output discard();
-    /// To the host's own stdout or stderr.
+    /// To the host's own stdout or stderr. NotStarted with EBADF where it is closed, or by now an epoll or the like.
     [[nodiscard]] static Output inherit();
     /// To a file, made with mode 0666 less the umask if it does not exist; opened by the host at the start.
     [[nodiscard]] static Output file(std::string path, FileMode mode);

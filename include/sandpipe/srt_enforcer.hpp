@@ -39,7 +39,7 @@ struct SrtEnforcerOptions {
 class SandboxEnforcer : public BinarySandbox {
   public:
     /// Starts a command in the session; returns once it has STARTED or failed to (then the stream has only
-    /// its `Finished`). Otherwise as `start_command`.
+    /// its `Finished`). Otherwise as `start_command`, with E_SANDBOX_POLICY_CONFLICT as `wrap`.
     virtual awaitable<CommandStream> run(BinaryInvocation invocation) = 0;
     /// `line` by bin_shell -c. NUL in it is an error of the run.
     [[nodiscard]] virtual BinaryInvocation shell(std::string line) const = 0;

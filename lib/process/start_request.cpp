@@ -112,6 +112,7 @@ std::string stream_hint(const wire::Failure& failure) {
     if (failure.error == ETIMEDOUT)
         return "it had not been opened within start_timeout: the file system that it stands in may hang";
     if (failure.error == ENXIO) return "nobody has the other end of the FIFO open";
+    if (failure.error == EBADF) return "it is closed, or no file, pipe, socket or device: it may be the host's own epoll by now";
     if (failure.error == ELOOP)
         return "a link on the way leads in a circle, or stands where commands may have made it and leads to what they"
                " may not touch: name the file itself";

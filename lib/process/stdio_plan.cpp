@@ -26,13 +26,18 @@ bool is_way_out(int fd) {
     return !connected || (type != SOCK_STREAM && type != SOCK_SEQPACKET);
 }
 
+/// An epoll, eventfd and the like, which have no type of a file. Asio's own get the numbers of standard streams that were
+/// closed when they were made, and who has them has a hand on the host's event loop.
+bool is_anonymous(const struct stat& status) { return (status.st_mode & S_IFMT) == 0; }
+
 /// A pipe of the host's for its command: O_NONBLOCK belongs to the open file description, which both would share, so the
 /// command gets one of its own, which blocks. What cannot be opened again, as a socket, is passed as it is.
 int lend(int fd, unique_fd& copy) {
     const int flags = ::fcntl(fd, F_GETFL);
     struct stat status {};
-    if (flags < 0 || !(flags & O_NONBLOCK) || ::fstat(fd, &status) < 0 || !S_ISFIFO(status.st_mode))
-        return sys::duplicate(fd, copy);
+    if (flags < 0 || ::fstat(fd, &status) < 0) return -errno;
+    if (is_anonymous(status)) return -EBADF;
+    if (!(flags & O_NONBLOCK) || !S_ISFIFO(status.st_mode)) return sys::duplicate(fd, copy);
     const std::string again = "/proc/self/fd/" + std::to_string(fd);
     // Without O_NONBLOCK the opening itself might wait for the pipe's other end.
     if (sys::open_file(again.c_str(), (flags & O_ACCMODE) | O_NONBLOCK, 0, copy) < 0) return sys::duplicate(fd, copy);

@@ -51,12 +51,17 @@ SessionEnvironment environment_of(const SrtEnforcerOptions& options, const std::
     return parts;
 }
 
-/// Throws for what could not be started in the session, by whatever executor.
-void check_wrap(const CellSession& session, const InvocationFields& fields) {
-    if (session.closed()) throw Error(Errc::sandbox_not_initialized, "the sandbox session is closed");
+/// Else it would run with the rights of whichever session it is given to.
+void check_session(const CellSession& session, const InvocationFields& fields) {
     if (fields.session && fields.session.get() != &session)
         throw Error(Errc::sandbox_policy_conflict,
                     "the invocation belongs to another sandbox session already: one command runs in one session");
+}
+
+/// Throws for what could not be started in the session, by whatever executor.
+void check_wrap(const CellSession& session, const InvocationFields& fields) {
+    if (session.closed()) throw Error(Errc::sandbox_not_initialized, "the sandbox session is closed");
+    check_session(session, fields);
     detail::check_invocation(fields);
     (void)session.environment(fields.env);
 }
@@ -152,6 +157,7 @@ class SrtEnforcer final : public SandboxEnforcer {
     }
 
     awaitable<CommandStream> run(BinaryInvocation invocation) override {
+        check_session(*session_, invocation.fields());
         invocation.fields().session = session_;
         return detail::start_stream(runtime_, std::move(invocation));
     }

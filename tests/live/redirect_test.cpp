@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 
 #include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -116,6 +118,25 @@ TEST_F(Redirect, InheritedStreams) {
     EXPECT_EQ(host.status, 0);
     EXPECT_EQ(host.out, "out\n");
     EXPECT_EQ(host.err, "err\n");
+}
+
+TEST_F(Redirect, WhatIsNoStreamIsNotHandedOn) {
+    for (const int made : {::epoll_create1(EPOLL_CLOEXEC), ::eventfd(0, EFD_CLOEXEC)}) {
+        for (BinaryInvocation invocation :
+             {sh("true").input(Input::descriptor(made)), sh("true").out(Output::descriptor(made)),
+              sh("true").err(Output::descriptor(made))}) {
+            const BinaryExecResult result = exec(std::move(invocation));
+            ASSERT_TRUE(std::holds_alternative<NotStarted>(result.status));
+            const auto& why = std::get<NotStarted>(result.status);
+            EXPECT_EQ(why.error, std::errc::bad_file_descriptor);
+            EXPECT_THAT(why.hint, ::testing::HasSubstr("epoll"));
+        }
+        ::close(made);
+    }
+    // The loop of the host takes the number of a closed stream.
+    const ProgramResult host = run_program({program("host_inherit"), "closed"});
+    EXPECT_EQ(host.status, 0) << host.err;
+    EXPECT_THAT(host.err, ::testing::HasSubstr("the host's stdout"));
 }
 
 TEST_F(Redirect, SwappedStreams) {

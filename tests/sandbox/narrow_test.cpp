@@ -70,6 +70,22 @@ TEST_F(Narrow, AnExceptionStaysOne) {
     EXPECT_THAT(narrower.warnings(), IsEmpty());
 }
 
+TEST_F(Narrow, ACommandOfOneSessionDoesNotRunInTheOther) {
+    Session wide = open(lifting());
+    Session narrower = narrow(wide, SandboxPolicy());
+    const auto code_of = [](Session& runs, const Session& of) {
+        try {
+            return runs.run(of.shell("exit 3")).code() == 3 ? Errc{} : Errc::sandbox_failed;
+        } catch (const Error& error) {
+            return error.errc();
+        }
+    };
+    EXPECT_EQ(code_of(wide, narrower), Errc::sandbox_policy_conflict);
+    EXPECT_EQ(code_of(narrower, wide), Errc::sandbox_policy_conflict);
+    EXPECT_EQ(code_of(wide, wide), Errc{});
+    EXPECT_EQ(code_of(narrower, narrower), Errc{});
+}
+
 TEST_F(Narrow, WhatTheSessionHadNotWhenItStartedIsNotGranted) {
     SandboxPolicy policy = writable({at("c"), at("o/later")});
     policy.filesystem.deny_read = {at("priv")};
