@@ -19,7 +19,7 @@ class CommandCore;
 /// A running command whose output is taken as it arrives. Movable; one operation at a time, except that a `write` may
 /// wait beside a `next`: a command that is fed and answers needs both.
 /// The destructor stops the command by its stop policy without waiting; the Runtime sees it to its end.
-/// Once the context of the Runtime has been destroyed, operations throw `Error` E_SANDBOX_NOT_INITIALIZED.
+/// Once the context of its Runtime has been destroyed, `next`, `finish` and `write` throw E_SANDBOX_NOT_INITIALIZED.
 class CommandStream {
   public:
     /// Empty, to be assigned to; its operations throw `Error` E_SANDBOX_NOT_INITIALIZED.
